@@ -1,0 +1,2 @@
+//! Weighted block cache over opaque keys.
+#![forbid(unsafe_code)]

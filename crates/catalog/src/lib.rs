@@ -1,0 +1,2 @@
+//! Descriptors, names, meta rows, directory layout.
+#![forbid(unsafe_code)]

@@ -1,0 +1,99 @@
+//! [`CellBuf`]: the cells of an answer, in the form of a cell block, growing towards the socket.
+//!
+//! A read appends cells as it finds them; a filter that drops the row afterwards truncates to a mark. For a client
+//! with `KeyValueCodec` the buffer is the cell block as it stands.
+
+use crate::{
+    CellError,
+    cell::{CellRef, OwnedCell},
+    codec::{append_key_value, parse_key_value},
+};
+
+/// Cells in `u32 length | KeyValue` form, with the end of each one.
+#[derive(Debug, Default, Clone)]
+pub struct CellBuf {
+    bytes: Vec<u8>,
+    /// End offset of each cell in `bytes`.
+    ends: Vec<usize>,
+    with_tags: bool,
+}
+
+/// A place in a [`CellBuf`] to truncate to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    cells: usize,
+    bytes: usize,
+}
+
+impl CellBuf {
+    /// Tags are kept only when `with_tags`.
+    pub fn new(with_tags: bool) -> CellBuf {
+        CellBuf { with_tags, ..CellBuf::default() }
+    }
+    #[inline]
+    pub fn push(&mut self, cell: &CellRef<'_>) {
+        append_key_value(&mut self.bytes, cell, self.with_tags);
+        self.ends.push(self.bytes.len());
+    }
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+    /// Size of the cell block, in bytes.
+    pub fn size_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+    pub fn mark(&self) -> Mark {
+        Mark { cells: self.ends.len(), bytes: self.bytes.len() }
+    }
+    /// Forgets every cell pushed since `mark`.
+    pub fn truncate(&mut self, mark: Mark) {
+        self.ends.truncate(mark.cells);
+        self.bytes.truncate(mark.bytes);
+    }
+    pub fn clear(&mut self) {
+        self.ends.clear();
+        self.bytes.clear();
+    }
+    /// The cell at `index`; its bytes were checked when they were pushed.
+    pub fn get(&self, index: usize) -> Option<CellRef<'_>> {
+        let end = *self.ends.get(index)?;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        parse_key_value(&self.bytes[start + 4..end]).ok()
+    }
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = CellRef<'_>> + '_ {
+        (0..self.len()).filter_map(|i| self.get(i))
+    }
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+    pub fn to_owned_cells(&self) -> Vec<OwnedCell> {
+        self.iter().map(|c| c.to_owned_cell()).collect()
+    }
+    /// Takes a cell block in KeyValue form (one codec's bytes), checking every cell.
+    pub fn from_block(bytes: Vec<u8>, with_tags: bool) -> Result<CellBuf, CellError> {
+        let mut ends = Vec::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let Some(len) = bytes.get(at..at + 4) else {
+                return Err(CellError::Truncated { what: "cell", needed: 4, available: bytes.len() - at });
+            };
+            let len = u32::from_be_bytes([len[0], len[1], len[2], len[3]]) as usize;
+            let kv = bytes.get(at + 4..(at + 4).saturating_add(len)).ok_or(CellError::Truncated {
+                what: "cell",
+                needed: len,
+                available: bytes.len() - at - 4,
+            })?;
+            parse_key_value(kv)?;
+            at += 4 + len;
+            ends.push(at);
+        }
+        Ok(CellBuf { bytes, ends, with_tags })
+    }
+}

@@ -1,0 +1,2 @@
+//! Compression codecs by HBase name, with Hadoop block framing.
+#![forbid(unsafe_code)]

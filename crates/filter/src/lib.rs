@@ -1,0 +1,2 @@
+//! Filters and comparators: decode, evaluate.
+#![forbid(unsafe_code)]

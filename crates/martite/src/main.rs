@@ -1,0 +1,3 @@
+//! The binary: reads configuration, wires everything.
+
+fn main() {}

@@ -1,0 +1,2 @@
+//! DDL, assignment, splits; durable procedures.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! A region: row atomicity, MVCC, WAL coupling, recovery, split.
+#![forbid(unsafe_code)]

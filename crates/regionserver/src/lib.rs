@@ -1,0 +1,2 @@
+//! Hosts regions; one module per RPC method.
+#![forbid(unsafe_code)]

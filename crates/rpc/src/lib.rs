@@ -1,0 +1,2 @@
+//! HBase RPC: preamble, headers, frames, scheduling.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! One column family of a region: memstore, files, scanners, flush, compaction.
+#![deny(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The embedded read-only ZooKeeper endpoint.
+#![forbid(unsafe_code)]
