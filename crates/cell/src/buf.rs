@@ -54,6 +54,22 @@ impl CellBuf {
         self.ends.truncate(mark.cells);
         self.bytes.truncate(mark.bytes);
     }
+    /// Drops the cells pushed since `mark` that `keep` does not want; the others stay in order.
+    pub fn retain_since(&mut self, mark: Mark, mut keep: impl FnMut(&CellRef<'_>) -> bool) {
+        let (mut kept, mut write, mut read) = (mark.cells, mark.bytes, mark.bytes);
+        for index in mark.cells..self.ends.len() {
+            let end = self.ends[index];
+            if parse_key_value(&self.bytes[read + 4..end]).is_ok_and(|cell| keep(&cell)) {
+                self.bytes.copy_within(read..end, write);
+                write += end - read;
+                self.ends[kept] = write;
+                kept += 1;
+            }
+            read = end;
+        }
+        self.ends.truncate(kept);
+        self.bytes.truncate(write);
+    }
     pub fn clear(&mut self) {
         self.ends.clear();
         self.bytes.clear();
@@ -95,5 +111,27 @@ impl CellBuf {
             ends.push(at);
         }
         Ok(CellBuf { bytes, ends, with_tags })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retain_since_leaves_what_came_before_the_mark() {
+        let mut buf = CellBuf::new(false);
+        let put =
+            |buf: &mut CellBuf, q: &str| buf.push(&OwnedCell::put(b"r", b"f", q.as_bytes(), 1, q.as_bytes()).as_ref());
+        put(&mut buf, "drop");
+        let mark = buf.mark();
+        for q in ["a", "drop", "longer", "drop", "b"] {
+            put(&mut buf, q);
+        }
+        buf.retain_since(mark, |c| c.qualifier() != b"drop");
+        let left: Vec<_> = buf.iter().map(|c| c.value.to_vec()).collect();
+        assert_eq!(left, [&b"drop"[..], b"a", b"longer", b"b"]);
+        put(&mut buf, "c");
+        assert_eq!(CellBuf::from_block(buf.bytes().to_vec(), false).unwrap().len(), 5);
     }
 }

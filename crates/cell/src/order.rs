@@ -96,9 +96,7 @@ mod tests {
 
     #[test]
     fn order_inside_a_row_is_hbases() {
-        let k = |f: &str, q: &str, ts: u64, t: CellType| {
-            flat_key(b"r", f.as_bytes(), q.as_bytes(), ts, t as u8)
-        };
+        let k = |f: &str, q: &str, ts: u64, t: CellType| flat_key(b"r", f.as_bytes(), q.as_bytes(), ts, t as u8);
         let sorted = [
             first_on_row(b"r"),
             k("f", "", 9, CellType::DeleteFamily),
