@@ -1,0 +1,55 @@
+//! The seam between scanners and whoever holds the blocks.
+
+use crate::{Block, FileId, HFileError, Reader};
+use martite_env::ReadAt;
+use std::sync::Arc;
+
+/// What a requested block is for; a cache may treat them differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BlockKindHint {
+    Data,
+    Index,
+    Bloom,
+    Meta,
+}
+
+/// A block that somebody needs: `len` bytes at `offset` hold it exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BlockRequest {
+    pub file: FileId,
+    pub offset: u64,
+    pub len: u32,
+    pub kind: BlockKindHint,
+    /// Whether to keep it after this use.
+    pub cache: bool,
+}
+
+/// The result of a step that may miss a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<T> {
+    Ready(T),
+    /// The block is not in memory. Nothing was changed: call again with the same arguments once it is, or with a
+    /// source that may block.
+    Need(BlockRequest),
+}
+
+/// Where decoded blocks come from.
+pub trait BlockSource {
+    /// The block, decoded by `reader.decode_block`. `None` only from a source that does not block.
+    fn get(&self, reader: &Reader, req: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError>;
+    fn may_block(&self) -> bool;
+}
+
+/// Reads every block from the file, without a cache: tools, tests, compactions.
+pub struct FileSource<'a> {
+    pub file: &'a dyn ReadAt,
+}
+
+impl BlockSource for FileSource<'_> {
+    fn get(&self, _reader: &Reader, _req: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        todo!()
+    }
+    fn may_block(&self) -> bool {
+        true
+    }
+}
