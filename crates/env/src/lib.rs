@@ -1,2 +1,25 @@
 //! The door to the outside: clock, randomness, file systems.
+//!
+//! Everything below the binary takes time, luck and files from here, so that a test (or a simulation) can hand in its
+//! own: [`ManualClock`], [`SeededRandom`], and [`MemFs`], a file system that loses what was not synced.
+//!
+//! | seam | real | for tests |
+//! |---|---|---|
+//! | [`Clock`] | [`SystemClock`] | [`ManualClock`] |
+//! | [`Random`] | [`OsRandom`] | [`SeededRandom`] |
+//! | [`FileSystem`] | [`LocalFs`] | [`MemFs`] |
+//!
+//! What is absent: any knowledge of HBase, and sockets.
 #![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod fs;
+pub mod local;
+pub mod mem;
+pub mod random;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use fs::{DirEntry, FileSystem, FileWriter, ReadAt};
+pub use local::LocalFs;
+pub use mem::{Fault, MemFs, Op};
+pub use random::{OsRandom, Random, SeededRandom};

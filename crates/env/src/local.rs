@@ -1,0 +1,143 @@
+//! [`LocalFs`]: the machine's file system.
+//!
+//! Reads are `pread`, syncs are `fdatasync` (which also writes the new length of a file that grew), directories are
+//! synced by `fsync` of the directory itself: on ext4 and XFS a created or renamed name is durable only after that.
+
+use crate::fs::{DirEntry, FileSystem, FileWriter, ReadAt, at};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+/// The machine's file system; paths are used as they are given.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LocalFs;
+
+struct LocalFile {
+    file: File,
+    path: PathBuf,
+    len: u64,
+}
+
+impl ReadAt for LocalFile {
+    fn len(&self) -> u64 {
+        self.len
+    }
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buf, offset).map_err(|e| at(&self.path, e))
+    }
+}
+
+struct LocalWriter {
+    file: File,
+    path: PathBuf,
+    position: u64,
+}
+
+impl Write for LocalWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.file.write(bytes) {
+            Ok(n) => {
+                self.position += n as u64;
+                Ok(n)
+            }
+            // `write_all` retries on this kind, so it must stay what it is.
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Err(e),
+            Err(e) => Err(at(&self.path, e)),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl FileWriter for LocalWriter {
+    fn position(&self) -> u64 {
+        self.position
+    }
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.file.sync_data().map_err(|e| at(&self.path, e))
+    }
+}
+
+impl FileSystem for LocalFs {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
+        let named = |e| at(path, e);
+        let file = File::open(path).map_err(named)?;
+        let meta = file.metadata().map_err(named)?;
+        if meta.is_dir() {
+            return Err(named(io::ErrorKind::IsADirectory.into()));
+        }
+        Ok(Arc::new(LocalFile { file, path: path.to_owned(), len: meta.len() }))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| at(path, e))?;
+        Ok(Box::new(LocalWriter { file, path: path.to_owned(), position: 0 }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+            .map_err(|e| io::Error::new(e.kind(), format!("rename {} to {}: {e}", from.display(), to.display())))
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path).map_err(|e| at(path, e))
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir_all(path).map_err(|e| at(path, e))
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        if path.as_os_str().is_empty() || path.is_dir() {
+            return Ok(());
+        }
+        let parent = path.parent().unwrap_or(Path::new(""));
+        self.create_dir_all(parent)?;
+        match fs::create_dir(path) {
+            Ok(()) => self.sync_dir(parent),
+            // Someone else was faster, and syncs it; sync too, so that ours is durable when we return.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => self.sync_dir(parent),
+            Err(e) => Err(at(path, e)),
+        }
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        let named = |e| at(dir, e);
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(dir).map_err(named)? {
+            let entry = entry.map_err(named)?;
+            let meta = match fs::metadata(entry.path()) {
+                Ok(meta) => meta,
+                // Removed since the directory was read, or a link to nowhere.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+                Err(e) => return Err(at(&entry.path(), e)),
+            };
+            let modified = meta.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
+            entries.push(DirEntry {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                is_dir: meta.is_dir(),
+                len: if meta.is_dir() { 0 } else { meta.len() },
+                modified_ms: modified.map_or(0, |d| d.as_millis() as u64),
+            });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        File::open(dir).and_then(|d| d.sync_all()).map_err(|e| at(dir, e))
+    }
+
+    fn len(&self, path: &Path) -> io::Result<u64> {
+        fs::metadata(path).map(|m| m.len()).map_err(|e| at(path, e))
+    }
+}
