@@ -1,2 +1,30 @@
-//! HBase RPC: preamble, headers, frames, scheduling.
+//! HBase RPC: preamble, headers, frames, scheduling. Knows connections and calls, never a method's meaning.
+//!
+//! ```text
+//! client ── preamble ── connection header ── frame frame frame ──▶  shard thread: one read, all its frames
+//!                                                                      │ Handler::call(Call)
+//!        ◀── one vectored write of all answers that are ready ──────────┤ Responder, at once …
+//!                                                                      └ … or later, from any thread (Pool)
+//! ```
+//!
+//! A connection lives on one shard, a thread with a single-threaded runtime. A call is served on the thread that read
+//! it; what would block goes to the [`Pool`]. The byte layout is drawn in `docs/formats/rpc.md`.
 #![forbid(unsafe_code)]
+
+pub mod call;
+pub mod connection;
+pub mod counters;
+pub mod exception;
+pub mod handler;
+pub mod pool;
+pub mod server;
+pub mod shards;
+
+pub use call::{Call, Responder};
+pub use connection::{ClientVersion, Connection};
+pub use counters::Counters;
+pub use exception::Exception;
+pub use handler::Handler;
+pub use pool::{Class, Pool, PoolOptions};
+pub use server::{Server, ServerOptions};
+pub use shards::Shards;

@@ -1,0 +1,50 @@
+//! [`Connection`]: who is calling, as the connection header says, and whether they are still there.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use martite_cell::Codec;
+use martite_compress::StreamCodec;
+
+/// One client connection after its header.
+#[derive(Debug)]
+pub struct Connection {
+    /// Service name of the header; one service per connection.
+    pub service: String,
+    /// The effective user; empty if the header names none.
+    pub user: String,
+    /// The real user behind a proxy user.
+    pub real_user: Option<String>,
+    /// Cell block codec; `None` = this client wants all cells as protobuf.
+    pub codec: Option<Codec>,
+    /// Cell block compressor, both ways.
+    pub compressor: Option<StreamCodec>,
+    /// What the client says it is; `None` = oldest (asynchbase, gohbase).
+    pub version: Option<ClientVersion>,
+    pub peer: SocketAddr,
+    /// Connection attributes (2.6 clients).
+    pub attributes: Vec<(String, Bytes)>,
+    pub(crate) closed: AtomicBool,
+}
+
+/// `version_info` of a connection header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientVersion {
+    pub major: u32,
+    pub minor: u32,
+    /// The full text, for example `2.6.4`.
+    pub text: String,
+}
+
+impl Connection {
+    /// True once the socket is gone: whoever holds a call of it may drop the call.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Whether the client is at least `major.minor`; a client without version counts as oldest.
+    pub fn has_version(&self, major: u32, minor: u32) -> bool {
+        self.version.as_ref().is_some_and(|v| (v.major, v.minor) >= (major, minor))
+    }
+}

@@ -1,0 +1,16 @@
+//! [`Handler`]: what a server does with the calls that its connections read.
+
+use crate::Call;
+
+/// Serves calls. One handler serves all connections of a server.
+pub trait Handler: Send + Sync + 'static {
+    /// Whether a connection may name this service (`ClientService`, `AdminService`, …) in its header.
+    fn serves(&self, service: &str) -> bool;
+
+    /// The cluster id, for the `Regist` preamble; empty while it is not known.
+    fn cluster_id(&self) -> String;
+
+    /// Takes one call. Runs on the network thread, so it must not block; it answers through `call.responder`, at once
+    /// or later, from any thread. A responder that is dropped unused answers with an internal error.
+    fn call(&self, call: Call);
+}
