@@ -1,0 +1,138 @@
+//! Options of one family, and of every store of a region server, as plain values.
+//!
+//! Defaults are HBase 2.6's. Who builds these (crate `region`, from the table descriptor and the configuration) knows
+//! the string keys; nobody below does.
+
+use bytes::Bytes;
+use martite_cell::Order;
+use martite_hfile::{BloomType, Compression, Encoding};
+
+/// What happens to cells that a delete marker covers (`KEEP_DELETED_CELLS`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeepDeleted {
+    #[default]
+    False,
+    True,
+    /// Kept until the marker itself is older than the time to live.
+    Ttl,
+}
+
+/// The attributes of a column family that the store acts on.
+#[derive(Debug, Clone)]
+pub struct FamilyOptions {
+    pub name: Bytes,
+    pub max_versions: u32,
+    pub min_versions: u32,
+    /// None: cells do not expire (`FOREVER`).
+    pub ttl_ms: Option<u64>,
+    pub keep_deleted: KeepDeleted,
+    /// Deletes apply only to cells with a smaller sequence id.
+    pub new_version_behavior: bool,
+    pub order: Order,
+    pub bloom: BloomType,
+    pub block_size: usize,
+    pub compression: Compression,
+    /// `COMPRESSION_COMPACT_MAJOR`, else `COMPRESSION_COMPACT`, else `COMPRESSION`.
+    pub compression_major: Compression,
+    pub compression_minor: Compression,
+    pub encoding: Encoding,
+    pub compress_tags: bool,
+    /// `BLOCKCACHE`: data blocks of reads enter the cache.
+    pub cache_data: bool,
+    pub in_memory: bool,
+    pub cache_data_on_write: bool,
+    /// `hbase.hstore.time.to.purge.deletes`: major compactions keep delete markers younger than this.
+    pub time_to_purge_deletes_ms: u64,
+    /// `hbase.store.delete.expired.storefile`: a file whose newest cell has expired is dropped unread.
+    pub delete_expired_files: bool,
+}
+
+impl FamilyOptions {
+    /// A family with HBase's defaults.
+    pub fn new(name: impl Into<Bytes>) -> FamilyOptions {
+        FamilyOptions {
+            name: name.into(),
+            max_versions: 1,
+            min_versions: 0,
+            ttl_ms: None,
+            keep_deleted: KeepDeleted::False,
+            new_version_behavior: false,
+            order: Order::Default,
+            bloom: BloomType::Row,
+            block_size: 64 * 1024,
+            compression: Compression::None,
+            compression_major: Compression::None,
+            compression_minor: Compression::None,
+            encoding: Encoding::None,
+            compress_tags: true,
+            cache_data: true,
+            in_memory: false,
+            cache_data_on_write: false,
+            time_to_purge_deletes_ms: 0,
+            delete_expired_files: true,
+        }
+    }
+}
+
+/// How files are chosen for compaction (`hbase.hstore.compaction.*`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompactionOptions {
+    /// `hbase.hstore.compaction.min`, never below 2.
+    pub min_files: usize,
+    /// `hbase.hstore.compaction.max`.
+    pub max_files: usize,
+    /// Selections smaller than this need not satisfy the ratio. Default: the flush size.
+    pub min_size_bytes: u64,
+    pub max_size_bytes: u64,
+    pub max_size_off_peak_bytes: u64,
+    pub ratio: f64,
+    pub ratio_off_peak: f64,
+    /// `hbase.hregion.majorcompaction`: 0 turns periodic major compactions off.
+    pub major_period_ms: u64,
+    /// Fraction of the period by which it varies from store to store.
+    pub major_jitter: f64,
+    /// Compactions of more bytes than this go to the large pool (`hbase.regionserver.thread.compaction.throttle`).
+    pub large_above_bytes: u64,
+}
+
+/// Options that all stores of a region server share; a table or a family may override them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreConfig {
+    /// `hbase.hregion.memstore.flush.size`.
+    pub flush_size_bytes: u64,
+    /// `hbase.hstore.blockingStoreFiles`: with more files, flushes wait for compaction.
+    pub blocking_files: usize,
+    pub compaction: CompactionOptions,
+    /// How many bytes a compaction reads or writes between two calls of its throttle.
+    pub throttle_every_bytes: u64,
+}
+
+impl StoreConfig {
+    /// HBase's defaults for a flush size.
+    pub fn with_flush_size(flush_size_bytes: u64) -> StoreConfig {
+        let max_files = 10;
+        StoreConfig {
+            flush_size_bytes,
+            blocking_files: 16,
+            compaction: CompactionOptions {
+                min_files: 3,
+                max_files,
+                min_size_bytes: flush_size_bytes,
+                max_size_bytes: i64::MAX as u64,
+                max_size_off_peak_bytes: i64::MAX as u64,
+                ratio: 1.2,
+                ratio_off_peak: 5.0,
+                major_period_ms: 7 * 24 * 3600 * 1000,
+                major_jitter: 0.5,
+                large_above_bytes: 2 * max_files as u64 * flush_size_bytes,
+            },
+            throttle_every_bytes: 256 * 1024,
+        }
+    }
+}
+
+impl Default for StoreConfig {
+    fn default() -> StoreConfig {
+        StoreConfig::with_flush_size(128 << 20)
+    }
+}
