@@ -1,2 +1,60 @@
-//! A region: row atomicity, MVCC, WAL coupling, recovery, split.
+//! A region: a range of rows of one table, all families, on one server.
+//!
+//! ```text
+//!            write: lock rows ── read old values ── seq + WAL append ── memstore ── unlock ──► Pending
+//!                                                    (one short lock)                            │
+//!            WAL thread:                                        synced ── read point passes ─────┴─► answer
+//! ```
+//!
+//! What is promised here: a row's mutations are atomic over all families and in one order (row locks, one sequence id
+//! per WAL edit); what is acknowledged is in the log; readers see whole edits or nothing (MVCC); after a crash at any
+//! point, opening again replays what was acknowledged, once. The network and assignment are not known here.
 #![forbid(unsafe_code)]
+
+mod append;
+mod atomic;
+mod batch;
+mod check;
+mod close;
+mod commit;
+mod compact;
+mod condition;
+mod context;
+mod current;
+mod delete;
+mod durability;
+mod error;
+mod family;
+mod flush;
+mod get;
+mod increment;
+mod load;
+mod markers;
+mod mvcc;
+mod nonce;
+mod open;
+mod pending;
+mod region;
+mod replay;
+mod request;
+mod row_locks;
+mod scan;
+mod seq_file;
+mod split;
+mod write;
+
+pub use context::{RegionConfig, RegionContext, RegionEvents};
+pub use compact::Compacted;
+pub use durability::Durability;
+pub use error::RegionError;
+pub use family::family_options;
+pub use flush::FlushOutcome;
+pub use get::*;
+pub use load::Load;
+pub use mvcc::{Mvcc, ReadPoint};
+pub use nonce::Nonces;
+pub use pending::Pending;
+pub use region::{Operation, Region};
+pub use split::{write_merge, write_split};
+pub use request::{Check, Condition, Mutation, MutationKind, WriteBody, WriteRequest, Written};
+pub use scan::*;
