@@ -1,0 +1,150 @@
+//! A segment of the memstore: a sorted list of cells with what is known about all of them.
+
+use super::skiplist::{Cursor, SkipList};
+use martite_cell::{CellRef, CellType, Order, TimeRange};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering as Mem};
+
+/// How many cells a forward seek steps over before it searches.
+const NEAR: usize = 4;
+
+/// Cells in memory. One segment of a memstore is active; the others are frozen and only read.
+pub struct Segment {
+    list: Arc<SkipList>,
+    data_size: AtomicU64,
+    min_timestamp: AtomicU64,
+    max_timestamp: AtomicU64,
+    min_seq_id: AtomicU64,
+    max_seq_id: AtomicU64,
+    oldest_edit_ms: AtomicU64,
+}
+
+impl Segment {
+    pub fn new(order: Order) -> Segment {
+        Segment {
+            list: Arc::new(SkipList::new(order)),
+            data_size: AtomicU64::new(0),
+            min_timestamp: AtomicU64::new(u64::MAX),
+            max_timestamp: AtomicU64::new(0),
+            min_seq_id: AtomicU64::new(u64::MAX),
+            max_seq_id: AtomicU64::new(0),
+            oldest_edit_ms: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// Copies a cell in. The ranges are widened first, so that whoever sees the cell also sees it counted.
+    pub fn add(&self, cell: &CellRef<'_>) {
+        let timestamp = cell.timestamp();
+        // A marker that covers all older versions touches every time before it (HBase: TimeRangeTracker).
+        let type_code = cell.type_code();
+        let covers_older = type_code == CellType::DeleteColumn as u8 || type_code == CellType::DeleteFamily as u8;
+        lower(&self.min_timestamp, if covers_older { 0 } else { timestamp });
+        raise(&self.max_timestamp, timestamp);
+        lower(&self.min_seq_id, cell.seq_id);
+        raise(&self.max_seq_id, cell.seq_id);
+        self.data_size.fetch_add(data_bytes(cell), Mem::Relaxed);
+        self.list.insert(cell);
+    }
+
+    /// Notes that an edit came in at `now_ms`; only the first one counts.
+    pub fn mark_edit(&self, now_ms: u64) {
+        lower(&self.oldest_edit_ms, now_ms);
+    }
+
+    pub fn cell_count(&self) -> u64 {
+        self.list.len() as u64
+    }
+    pub fn is_empty(&self) -> bool {
+        self.list.len() == 0
+    }
+    /// Bytes of keys, values and tags.
+    pub fn data_size(&self) -> u64 {
+        self.data_size.load(Mem::Relaxed)
+    }
+    /// Bytes of memory that the cells take.
+    pub fn heap_size(&self) -> u64 {
+        self.list.allocated_bytes()
+    }
+    /// Smallest and largest timestamp, both inclusive; none when empty.
+    pub fn timestamps(&self) -> Option<(u64, u64)> {
+        let (min, max) = (self.min_timestamp.load(Mem::Relaxed), self.max_timestamp.load(Mem::Relaxed));
+        (min <= max).then_some((min, max))
+    }
+    /// Smallest and largest sequence id; none when empty.
+    pub fn seq_ids(&self) -> Option<(u64, u64)> {
+        let (min, max) = (self.min_seq_id.load(Mem::Relaxed), self.max_seq_id.load(Mem::Relaxed));
+        (min <= max).then_some((min, max))
+    }
+    /// When the oldest edit came in, if it was marked.
+    pub fn oldest_edit_ms(&self) -> Option<u64> {
+        Some(self.oldest_edit_ms.load(Mem::Relaxed)).filter(|ms| *ms != u64::MAX)
+    }
+    /// Whether a cell of `range` that has not expired by `oldest_unexpired` can be here.
+    pub fn may_hold(&self, range: &TimeRange, oldest_unexpired: u64) -> bool {
+        self.timestamps().is_some_and(|(min, max)| range.overlaps_inclusive(min, max) && max >= oldest_unexpired)
+    }
+    /// A cursor over the cells, on none of them yet.
+    pub fn scanner(&self) -> SegmentScanner {
+        SegmentScanner { cursor: Cursor::new(self.list.clone()), order: self.list.order() }
+    }
+}
+
+fn lower(bound: &AtomicU64, to: u64) {
+    if bound.load(Mem::Relaxed) > to {
+        bound.fetch_min(to, Mem::Relaxed);
+    }
+}
+
+fn raise(bound: &AtomicU64, to: u64) {
+    if bound.load(Mem::Relaxed) < to {
+        bound.fetch_max(to, Mem::Relaxed);
+    }
+}
+
+/// What a cell adds to the data size.
+pub fn data_bytes(cell: &CellRef<'_>) -> u64 {
+    (cell.key_value_len() + cell.tags.len()) as u64
+}
+
+/// A cursor over one segment; cells added meanwhile may or may not be seen.
+pub struct SegmentScanner {
+    cursor: Cursor,
+    order: Order,
+}
+
+impl SegmentScanner {
+    #[inline]
+    pub fn peek(&self) -> Option<CellRef<'_>> {
+        self.cursor.peek()
+    }
+    #[inline]
+    pub fn next(&mut self) {
+        self.cursor.next();
+    }
+    pub fn seek_to_first(&mut self) {
+        self.cursor.seek_to_first();
+    }
+    pub fn seek_to_last(&mut self) {
+        self.cursor.seek_to_last();
+    }
+    /// To the first cell not before `key`.
+    pub fn seek(&mut self, key: &[u8]) {
+        self.cursor.seek(key);
+    }
+    /// As `seek`, for a key ahead: near cells are stepped over.
+    pub fn reseek(&mut self, key: &[u8]) {
+        for _ in 0..NEAR {
+            match self.cursor.peek() {
+                Some(cell) if self.order.keys(cell.key, key).is_lt() => self.cursor.next(),
+                _ => return,
+            }
+        }
+        if self.cursor.peek().is_some() {
+            self.cursor.seek(key);
+        }
+    }
+    /// To the last cell before `key`; false when there is none.
+    pub fn seek_before(&mut self, key: &[u8]) -> bool {
+        self.cursor.seek_before(key)
+    }
+}

@@ -1,0 +1,506 @@
+//! The memstore's sorted list: an insert-only skip list in an arena. The only unsafe code of the crate.
+//!
+//! ```text
+//! node   | u64 seq id | u32 key len | u32 value len | u32 tags len | u32 height | next[height] | key | value | tags |
+//! order  flat key ascending, sequence id descending; of two equal cells the one added last comes first
+//! ```
+//!
+//! Nodes live in chunks that are freed only with the whole list, so a reader may keep a pointer to a node for as long as
+//! it keeps the list. Writers link a node bottom-up with compare-and-swap; a node's content is written before its first
+//! link is published (release) and never afterwards, so readers (acquire) need no lock.
+#![allow(unsafe_code)]
+
+use martite_cell::{CellRef, Order};
+use parking_lot::Mutex;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cmp::Ordering;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering as Mem};
+
+/// Four children per level on average: 4^12 nodes before the top level grows long.
+const MAX_HEIGHT: usize = 12;
+/// First chunk of an allocation lane; every further one is twice as large up to [`MAX_CHUNK`].
+const MIN_CHUNK: usize = 4 << 10;
+const MAX_CHUNK: usize = 1 << 20;
+/// A node above this size gets a chunk of its own, so that it wastes nothing of a shared one.
+const BIG_NODE: usize = MAX_CHUNK / 8;
+/// Allocation lanes: writers on different threads rarely bump the same counter.
+const LANES: usize = 4;
+const ALIGN: usize = align_of::<Node>();
+
+/// The fixed part of a node; the tower of `height` links and the cell's bytes follow it in memory.
+#[repr(C)]
+struct Node {
+    seq_id: u64,
+    key_len: u32,
+    value_len: u32,
+    tags_len: u32,
+    height: u32,
+}
+
+type Link = AtomicPtr<Node>;
+
+struct Chunk {
+    base: NonNull<u8>,
+    len: usize,
+    used: AtomicUsize,
+}
+
+#[repr(align(64))]
+struct Lane {
+    current: AtomicPtr<Chunk>,
+}
+
+/// Chunks of memory that are handed out in pieces and freed together.
+struct Arena {
+    lanes: [Lane; LANES],
+    /// Every chunk ever made, boxed so that lanes can point at it.
+    chunks: Mutex<Vec<NonNull<Chunk>>>,
+    /// Bytes of all chunks.
+    allocated: AtomicU64,
+}
+
+// SAFETY: chunks are plain memory owned by the arena; all shared mutation goes through atomics or the mutex.
+unsafe impl Send for Arena {}
+// SAFETY: as above.
+unsafe impl Sync for Arena {}
+
+impl Arena {
+    fn new() -> Arena {
+        Arena {
+            lanes: std::array::from_fn(|_| Lane { current: AtomicPtr::new(ptr::null_mut()) }),
+            chunks: Mutex::new(Vec::new()),
+            allocated: AtomicU64::new(0),
+        }
+    }
+
+    /// `size` bytes, aligned for a node, valid until the arena is dropped.
+    fn allocate(&self, size: usize) -> NonNull<u8> {
+        let size = size.next_multiple_of(ALIGN);
+        if size > BIG_NODE {
+            let mut chunks = self.chunks.lock();
+            return self.add_chunk(&mut chunks, size, size).0;
+        }
+        let lane = &self.lanes[lane_of_thread()];
+        loop {
+            let current = lane.current.load(Mem::Acquire);
+            // SAFETY: a lane's chunk pointer is null or points at a boxed chunk that lives as long as the arena.
+            let chunk_len = match unsafe { current.as_ref() } {
+                Some(chunk) => {
+                    let at = chunk.used.fetch_add(size, Mem::Relaxed);
+                    if at <= chunk.len && chunk.len - at >= size {
+                        // SAFETY: at + size <= len, so the piece lies inside the chunk; fetch_add gave it to us alone.
+                        return unsafe { chunk.base.add(at) };
+                    }
+                    chunk.len
+                }
+                None => MIN_CHUNK / 2,
+            };
+            let mut chunks = self.chunks.lock();
+            if lane.current.load(Mem::Acquire) == current {
+                let len = (chunk_len * 2).clamp(size.next_power_of_two().max(MIN_CHUNK), MAX_CHUNK);
+                let (piece, chunk) = self.add_chunk(&mut chunks, len, size);
+                lane.current.store(chunk.as_ptr(), Mem::Release);
+                return piece;
+            }
+        }
+    }
+
+    /// A new chunk whose first `first` bytes are taken.
+    fn add_chunk(&self, chunks: &mut Vec<NonNull<Chunk>>, len: usize, first: usize) -> (NonNull<u8>, NonNull<Chunk>) {
+        let layout = chunk_layout(len);
+        // SAFETY: the layout is not empty: every node has a header.
+        let Some(base) = NonNull::new(unsafe { alloc(layout) }) else { handle_alloc_error(layout) };
+        let chunk = Box::new(Chunk { base, len, used: AtomicUsize::new(first) });
+        let chunk = NonNull::from(Box::leak(chunk));
+        chunks.push(chunk);
+        self.allocated.fetch_add((len + size_of::<Chunk>()) as u64, Mem::Relaxed);
+        (base, chunk)
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        for chunk in self.chunks.get_mut().drain(..) {
+            // SAFETY: the pointer came from Box::leak in `add_chunk` and is freed once, here.
+            let chunk = unsafe { Box::from_raw(chunk.as_ptr()) };
+            // SAFETY: allocated with this very layout.
+            unsafe { dealloc(chunk.base.as_ptr(), chunk_layout(chunk.len)) };
+        }
+    }
+}
+
+fn chunk_layout(len: usize) -> Layout {
+    match Layout::from_size_align(len, ALIGN) {
+        Ok(layout) => layout,
+        // More than isize::MAX bytes: no allocator has them.
+        Err(_) => handle_alloc_error(Layout::new::<Node>()),
+    }
+}
+
+fn lane_of_thread() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local!(static LANE: usize = NEXT.fetch_add(1, Mem::Relaxed) % LANES);
+    LANE.with(|lane| *lane)
+}
+
+/// Bytes that a node takes in the arena.
+fn node_size(cell: &CellRef<'_>, height: usize) -> usize {
+    size_of::<Node>() + height * size_of::<Link>() + cell.key.len() + cell.value.len() + cell.tags.len()
+}
+
+/// Cells in order. Any thread may add; readers never wait.
+pub(crate) struct SkipList {
+    order: Order,
+    head: [Link; MAX_HEIGHT],
+    /// Levels in use, at least 1.
+    height: AtomicUsize,
+    len: AtomicUsize,
+    arena: Arena,
+}
+
+impl SkipList {
+    pub(crate) fn new(order: Order) -> SkipList {
+        SkipList {
+            order,
+            head: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            height: AtomicUsize::new(1),
+            len: AtomicUsize::new(0),
+            arena: Arena::new(),
+        }
+    }
+
+    pub(crate) fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Number of cells.
+    pub(crate) fn len(&self) -> usize {
+        self.len.load(Mem::Relaxed)
+    }
+
+    /// Bytes of memory that the cells take, unused ends of chunks included.
+    pub(crate) fn allocated_bytes(&self) -> u64 {
+        self.arena.allocated.load(Mem::Relaxed)
+    }
+
+    /// Copies `cell` into the list.
+    pub(crate) fn insert(&self, cell: &CellRef<'_>) {
+        let height = height_of(self.len.fetch_add(1, Mem::Relaxed) as u64);
+        let node = self.make_node(cell, height);
+        let mut top = self.height.load(Mem::Relaxed);
+        while top < height {
+            match self.height.compare_exchange_weak(top, height, Mem::Relaxed, Mem::Relaxed) {
+                Ok(_) => top = height,
+                Err(now) => top = now,
+            }
+        }
+        let mut before = [ptr::null_mut(); MAX_HEIGHT];
+        let mut after = [ptr::null_mut(); MAX_HEIGHT];
+        let mut at = ptr::null_mut();
+        for level in (0..top).rev() {
+            (at, after[level]) = self.last_before(at, level, cell.key, cell.seq_id);
+            before[level] = at;
+        }
+        for level in 0..height {
+            loop {
+                // SAFETY: `node` is ours and has `height` links.
+                unsafe { link(node, level) }.store(after[level], Mem::Relaxed);
+                let link = self.link_after(before[level], level);
+                if link.compare_exchange(after[level], node, Mem::Release, Mem::Relaxed).is_ok() {
+                    break;
+                }
+                (before[level], after[level]) = self.last_before(before[level], level, cell.key, cell.seq_id);
+            }
+        }
+    }
+
+    fn make_node(&self, cell: &CellRef<'_>, height: usize) -> *mut Node {
+        let size = node_size(cell, height);
+        let node = self.arena.allocate(size).cast::<Node>().as_ptr();
+        // SAFETY: the piece is `size` bytes, aligned, and nobody else knows it yet. Links are atomics over a pointer,
+        // for which null is a valid value.
+        unsafe {
+            node.write(Node {
+                seq_id: cell.seq_id,
+                key_len: cell.key.len() as u32,
+                value_len: cell.value.len() as u32,
+                tags_len: cell.tags.len() as u32,
+                height: height as u32,
+            });
+            for level in 0..height {
+                tower(node).add(level).write(AtomicPtr::new(ptr::null_mut()));
+            }
+            let mut at = tower(node).add(height).cast::<u8>();
+            for part in [cell.key, cell.value, cell.tags] {
+                ptr::copy_nonoverlapping(part.as_ptr(), at, part.len());
+                at = at.add(part.len());
+            }
+        }
+        node
+    }
+
+    /// The link of `node` (null: the head) at `level`. The node, if any, is one found at `level` or above.
+    fn link_after(&self, node: *mut Node, level: usize) -> &Link {
+        if node.is_null() {
+            &self.head[level]
+        } else {
+            // SAFETY: nodes live as long as the list; a node reached at `level` has more than `level` links.
+            unsafe { link(node, level) }
+        }
+    }
+
+    /// From `start` (null: the head), the last node of `level` before `(key, seq_id)` and the one after it.
+    fn last_before(&self, start: *mut Node, level: usize, key: &[u8], seq_id: u64) -> (*mut Node, *mut Node) {
+        let mut before = start;
+        loop {
+            let next = self.link_after(before, level).load(Mem::Acquire);
+            if next.is_null() || self.compare(next, key, seq_id) != Ordering::Less {
+                return (before, next);
+            }
+            before = next;
+        }
+    }
+
+    fn compare(&self, node: *mut Node, key: &[u8], seq_id: u64) -> Ordering {
+        // SAFETY: the node came from a link of this list.
+        let (node_key, node_seq) = unsafe { (key_of(node), (*node).seq_id) };
+        self.order.keys(node_key, key).then_with(|| seq_id.cmp(&node_seq))
+    }
+
+    /// The last node before `(key, seq_id)` and the first one not before it.
+    fn search(&self, key: &[u8], seq_id: u64) -> (*mut Node, *mut Node) {
+        let mut found = (ptr::null_mut(), ptr::null_mut());
+        for level in (0..self.height.load(Mem::Relaxed)).rev() {
+            found = self.last_before(found.0, level, key, seq_id);
+        }
+        found
+    }
+
+    fn last(&self) -> *mut Node {
+        let mut at = ptr::null_mut();
+        for level in (0..self.height.load(Mem::Relaxed)).rev() {
+            loop {
+                let next = self.link_after(at, level).load(Mem::Acquire);
+                if next.is_null() {
+                    break;
+                }
+                at = next;
+            }
+        }
+        at
+    }
+}
+
+/// Height of the n-th node: level k + 1 with probability 4^-k, from a hash of n (splitmix64).
+fn height_of(n: u64) -> usize {
+    let mut z = n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^= z >> 31;
+    (1 + z.trailing_zeros() as usize / 2).min(MAX_HEIGHT)
+}
+
+/// Where the links of a node begin.
+///
+/// # Safety
+/// `node` points into an arena piece that holds a node.
+unsafe fn tower(node: *mut Node) -> *mut Link {
+    // SAFETY: the tower follows the header in the same allocation; its size is a multiple of the links' alignment.
+    unsafe { node.add(1).cast() }
+}
+
+/// # Safety
+/// `node` is a finished node with more than `level` links, and its list outlives `'a`.
+unsafe fn link<'a>(node: *mut Node, level: usize) -> &'a Link {
+    // SAFETY: by contract.
+    unsafe { &*tower(node).add(level) }
+}
+
+/// # Safety
+/// `node` is a finished node, and its list outlives `'a`.
+unsafe fn key_of<'a>(node: *mut Node) -> &'a [u8] {
+    // SAFETY: the key follows the tower; header fields never change once the node is linked.
+    unsafe {
+        let at = tower(node).add((*node).height as usize).cast::<u8>();
+        std::slice::from_raw_parts(at, (*node).key_len as usize)
+    }
+}
+
+/// A place in a list: before the first cell, on a cell, or behind the last one.
+pub(crate) struct Cursor {
+    list: Arc<SkipList>,
+    node: *mut Node,
+}
+
+// SAFETY: the node pointer is only read, through atomics where it can change, and `list` keeps it alive.
+unsafe impl Send for Cursor {}
+// SAFETY: as above.
+unsafe impl Sync for Cursor {}
+
+impl Cursor {
+    /// On no cell.
+    pub(crate) fn new(list: Arc<SkipList>) -> Cursor {
+        Cursor { list, node: ptr::null_mut() }
+    }
+
+    /// The cell under the cursor.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<CellRef<'_>> {
+        if self.node.is_null() {
+            return None;
+        }
+        // SAFETY: the node belongs to `list`, which we hold; its bytes follow its tower, lengths as in its header.
+        unsafe {
+            let node = &*self.node;
+            let at = tower(self.node).add(node.height as usize).cast::<u8>().cast_const();
+            let (key_len, value_len) = (node.key_len as usize, node.value_len as usize);
+            Some(CellRef {
+                key: std::slice::from_raw_parts(at, key_len),
+                value: std::slice::from_raw_parts(at.add(key_len), value_len),
+                tags: std::slice::from_raw_parts(at.add(key_len + value_len), node.tags_len as usize),
+                seq_id: node.seq_id,
+            })
+        }
+    }
+
+    /// To the next cell; stays behind the last one.
+    #[inline]
+    pub(crate) fn next(&mut self) {
+        if !self.node.is_null() {
+            // SAFETY: every node has a link at level 0.
+            self.node = unsafe { link(self.node, 0) }.load(Mem::Acquire);
+        }
+    }
+
+    pub(crate) fn seek_to_first(&mut self) {
+        self.node = self.list.head[0].load(Mem::Acquire);
+    }
+
+    pub(crate) fn seek_to_last(&mut self) {
+        self.node = self.list.last();
+    }
+
+    /// To the first cell whose key is not before `key`.
+    pub(crate) fn seek(&mut self, key: &[u8]) {
+        self.node = self.list.search(key, u64::MAX).1;
+    }
+
+    /// To the last cell whose key is before `key`; false, and on no cell, when there is none.
+    pub(crate) fn seek_before(&mut self, key: &[u8]) -> bool {
+        self.node = self.list.search(key, u64::MAX).0;
+        !self.node.is_null()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use martite_cell::{OwnedCell, key};
+
+    fn cell(row: u32, ts: u64, seq_id: u64, value: &[u8]) -> OwnedCell {
+        let mut cell = OwnedCell::put(format!("row{row:05}").as_bytes(), b"f", b"q", ts, value);
+        cell.seq_id = seq_id;
+        cell
+    }
+
+    fn all(list: &Arc<SkipList>) -> Vec<OwnedCell> {
+        let mut cursor = Cursor::new(list.clone());
+        cursor.seek_to_first();
+        let mut cells = Vec::new();
+        while let Some(c) = cursor.peek() {
+            cells.push(c.to_owned_cell());
+            cursor.next();
+        }
+        cells
+    }
+
+    #[test]
+    fn cells_come_back_in_order_whole() {
+        let list = Arc::new(SkipList::new(Order::Default));
+        let rows = if cfg!(miri) { 40 } else { 2_000 };
+        let mut expected = Vec::new();
+        for i in 0..rows {
+            let row = (i * 7919) % rows;
+            let c = cell(row, u64::from(i % 3), u64::from(i), &vec![i as u8; (i % 90) as usize]);
+            list.insert(&c.as_ref());
+            expected.push(c);
+        }
+        expected.sort_by(|a, b| Order::Default.cells(&a.as_ref(), &b.as_ref()));
+        assert_eq!(all(&list), expected);
+        assert_eq!(list.len(), rows as usize);
+    }
+
+    #[test]
+    fn newest_sequence_id_first_and_the_last_added_of_equals() {
+        let list = Arc::new(SkipList::new(Order::Default));
+        for (seq, value) in [(5, &b"old"[..]), (9, b"new"), (5, b"again")] {
+            list.insert(&cell(1, 1, seq, value).as_ref());
+        }
+        let values: Vec<_> = all(&list).iter().map(|c| c.as_ref().value.to_vec()).collect();
+        assert_eq!(values, [&b"new"[..], b"again", b"old"]);
+    }
+
+    #[test]
+    fn seeks_land_on_both_sides_of_a_key() {
+        let list = Arc::new(SkipList::new(Order::Default));
+        let mut cursor = Cursor::new(list.clone());
+        cursor.seek_to_last();
+        assert!(cursor.peek().is_none());
+        assert!(!cursor.seek_before(&key::first_on_row(b"row00000")));
+        for row in [10, 20, 30] {
+            list.insert(&cell(row, 1, 1, b"v").as_ref());
+        }
+        cursor.seek(&key::first_on_row(b"row00020"));
+        assert_eq!(cursor.peek().map(|c| c.row().to_vec()), Some(b"row00020".to_vec()));
+        assert!(cursor.seek_before(&key::first_on_row(b"row00020")));
+        assert_eq!(cursor.peek().map(|c| c.row().to_vec()), Some(b"row00010".to_vec()));
+        cursor.seek(&key::first_on_row(b"row00031"));
+        assert!(cursor.peek().is_none());
+        assert!(!cursor.seek_before(&key::first_on_row(b"row00010")));
+        cursor.seek_to_last();
+        assert_eq!(cursor.peek().map(|c| c.row().to_vec()), Some(b"row00030".to_vec()));
+    }
+
+    #[test]
+    fn memory_is_counted_to_the_byte_of_what_was_allocated() {
+        let list = Arc::new(SkipList::new(Order::Default));
+        assert_eq!(list.allocated_bytes(), 0);
+        list.insert(&cell(1, 1, 1, b"v").as_ref());
+        assert_eq!(list.allocated_bytes(), (MIN_CHUNK + size_of::<Chunk>()) as u64);
+        let big = cell(2, 1, 1, &vec![7; BIG_NODE + 1]);
+        list.insert(&big.as_ref());
+        let big_bytes = node_size(&big.as_ref(), height_of(1)).next_multiple_of(ALIGN) + size_of::<Chunk>();
+        assert_eq!(list.allocated_bytes(), (MIN_CHUNK + size_of::<Chunk>() + big_bytes) as u64);
+        assert_eq!(all(&list)[1], big);
+    }
+
+    #[test]
+    fn threads_insert_together_while_one_reads() {
+        let list = Arc::new(SkipList::new(Order::Default));
+        let (threads, each) = if cfg!(miri) { (3, 20) } else { (4, 3_000) };
+        std::thread::scope(|scope| {
+            for t in 0..threads {
+                let list = &list;
+                scope.spawn(move || {
+                    for i in 0..each {
+                        list.insert(
+                            &cell((i * 31 + t * 17) % 500, u64::from(i % 7), u64::from(t * each + i), b"v").as_ref(),
+                        );
+                    }
+                });
+            }
+            let list = &list;
+            scope.spawn(move || {
+                while list.len() < (threads * each / 2) as usize {
+                    let seen = all(list);
+                    assert!(seen.is_sorted_by(|a, b| Order::Default.cells(&a.as_ref(), &b.as_ref()).is_le()));
+                }
+            });
+        });
+        let cells = all(&list);
+        assert_eq!(cells.len(), (threads * each) as usize);
+        assert!(cells.is_sorted_by(|a, b| Order::Default.cells(&a.as_ref(), &b.as_ref()).is_lt()));
+    }
+}
