@@ -1,0 +1,1 @@
+//! Which sequence ids are not flushed yet.
