@@ -101,6 +101,7 @@ impl FileSystem for LocalFs {
             Ok(()) => self.sync_dir(parent),
             // Someone else was faster, and syncs it; sync too, so that ours is durable when we return.
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => self.sync_dir(parent),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(at(path, io::ErrorKind::NotADirectory.into())),
             Err(e) => Err(at(path, e)),
         }
     }
