@@ -49,6 +49,10 @@ impl CellBuf {
     pub fn mark(&self) -> Mark {
         Mark { cells: self.ends.len(), bytes: self.bytes.len() }
     }
+    /// Number of cells pushed since `mark`.
+    pub fn len_since(&self, mark: Mark) -> usize {
+        self.ends.len() - mark.cells
+    }
     /// Forgets every cell pushed since `mark`.
     pub fn truncate(&mut self, mark: Mark) {
         self.ends.truncate(mark.cells);
@@ -79,6 +83,26 @@ impl CellBuf {
         let end = *self.ends.get(index)?;
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         parse_key_value(&self.bytes[start + 4..end]).ok()
+    }
+    /// Gives the cell at `index` another timestamp, in place.
+    pub fn set_timestamp(&mut self, index: usize, timestamp: u64) {
+        if let Some(at) = self.timestamp_at(index) {
+            self.bytes[at..at + 8].copy_from_slice(&timestamp.to_be_bytes());
+        }
+    }
+    /// Gives every cell whose timestamp is `LATEST_TIMESTAMP` the timestamp `now`, in place.
+    pub fn set_latest_timestamps(&mut self, now: u64) {
+        for index in 0..self.len() {
+            if self.get(index).is_some_and(|cell| cell.timestamp() == crate::LATEST_TIMESTAMP) {
+                self.set_timestamp(index, now);
+            }
+        }
+    }
+    /// Where the timestamp of a cell lies: before the type, the last byte of the key.
+    fn timestamp_at(&self, index: usize) -> Option<usize> {
+        let cell = self.get(index)?;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        Some(start + 4 + 8 + cell.key.len() - crate::key::TS_TYPE_SIZE)
     }
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = CellRef<'_>> + '_ {
         (0..self.len()).filter_map(|i| self.get(i))
@@ -117,6 +141,21 @@ impl CellBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn timestamps_change_in_place() {
+        let mut buf = CellBuf::new(true);
+        for ts in [crate::LATEST_TIMESTAMP, 5, crate::LATEST_TIMESTAMP] {
+            buf.push(&OwnedCell::put(b"row", b"f", b"qual", ts, b"value").as_ref());
+        }
+        let size = buf.size_bytes();
+        buf.set_latest_timestamps(77);
+        buf.set_timestamp(2, 78);
+        buf.set_timestamp(9, 1);
+        let cells: Vec<_> = buf.iter().map(|c| (c.row(), c.timestamp(), c.type_code(), c.value)).collect();
+        let cell = |ts| (&b"row"[..], ts, 4, &b"value"[..]);
+        assert_eq!((cells, buf.size_bytes()), (vec![cell(77), cell(5), cell(78)], size));
+    }
 
     #[test]
     fn retain_since_leaves_what_came_before_the_mark() {
