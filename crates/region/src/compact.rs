@@ -23,12 +23,21 @@ impl Region {
         todo!()
     }
     /// Chooses files of one family, for a caller that queues plans.
-    pub fn select_compaction(&self, family: &[u8], request: CompactionRequest) -> Result<Option<CompactionPlan>, RegionError> {
+    pub fn select_compaction(
+        &self,
+        family: &[u8],
+        request: CompactionRequest,
+    ) -> Result<Option<CompactionPlan>, RegionError> {
         let _ = (family, request);
         todo!()
     }
     /// Runs a plan of [`Region::select_compaction`].
-    pub fn run_compaction(&self, family: &[u8], plan: CompactionPlan, throttle: &dyn Throttle) -> Result<Compacted, RegionError> {
+    pub fn run_compaction(
+        &self,
+        family: &[u8],
+        plan: CompactionPlan,
+        throttle: &dyn Throttle,
+    ) -> Result<Compacted, RegionError> {
         let _ = (family, plan, throttle);
         todo!()
     }

@@ -1,6 +1,6 @@
 //! What a region is given by its server: [`RegionContext`], and its options: [`RegionConfig`].
 
-use crate::{Durability, Nonces, Region};
+use crate::{Durability, Nonces, Region, RegionError};
 use martite_catalog::ServerName;
 use martite_env::{Clock, FileSystem};
 use martite_store::StoreContext;
@@ -16,7 +16,7 @@ pub trait RegionEvents: Send + Sync + 'static {
     /// A flush made a file.
     fn flushed(&self, region: &Region);
     /// The log failed; no write will be acknowledged any more.
-    fn wal_failed(&self, region: &Region);
+    fn wal_failed(&self, error: &RegionError);
 }
 
 /// All regions of a server share one.

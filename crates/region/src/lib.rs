@@ -10,6 +10,17 @@
 //! per WAL edit); what is acknowledged is in the log; readers see whole edits or nothing (MVCC); after a crash at any
 //! point, opening again replays what was acknowledged, once. The network and assignment are not known here.
 #![forbid(unsafe_code)]
+#![allow(clippy::todo)]
+
+/// The value of a step that is ready; a step that needs a block is handed on to the caller.
+macro_rules! ready_or_need {
+    ($step:expr) => {
+        match $step? {
+            martite_hfile::Step::Ready(value) => value,
+            martite_hfile::Step::Need(request) => return Ok(martite_hfile::Step::Need(request)),
+        }
+    };
+}
 
 mod append;
 mod atomic;
@@ -22,6 +33,7 @@ mod condition;
 mod context;
 mod current;
 mod delete;
+mod delta;
 mod durability;
 mod error;
 mod family;
@@ -41,10 +53,11 @@ mod row_locks;
 mod scan;
 mod seq_file;
 mod split;
+mod ttl;
 mod write;
 
-pub use context::{RegionConfig, RegionContext, RegionEvents};
 pub use compact::Compacted;
+pub use context::{RegionConfig, RegionContext, RegionEvents};
 pub use durability::Durability;
 pub use error::RegionError;
 pub use family::family_options;
@@ -55,6 +68,6 @@ pub use mvcc::{Mvcc, ReadPoint};
 pub use nonce::Nonces;
 pub use pending::Pending;
 pub use region::{Operation, Region};
-pub use split::{write_merge, write_split};
 pub use request::{Check, Condition, Mutation, MutationKind, WriteBody, WriteRequest, Written};
 pub use scan::*;
+pub use split::{write_merge, write_split};

@@ -47,6 +47,37 @@ pub(crate) enum Started {
     Done,
 }
 
+/// An operation that runs under a nonce, or without one. Dropped, it counts as failed and may be tried again.
+pub(crate) struct NonceRun(Option<(Arc<Nonces>, u64, u64)>);
+
+impl NonceRun {
+    pub(crate) fn none() -> NonceRun {
+        NonceRun(None)
+    }
+    pub(crate) fn new(nonces: &Arc<Nonces>, group: u64, nonce: u64) -> NonceRun {
+        NonceRun(Some((nonces.clone(), group, nonce)))
+    }
+    pub(crate) fn group(&self) -> u64 {
+        self.0.as_ref().map_or(0, |run| run.1)
+    }
+    pub(crate) fn nonce(&self) -> u64 {
+        self.0.as_ref().map_or(0, |run| run.2)
+    }
+    pub(crate) fn end(mut self, ok: bool) {
+        if let Some((nonces, group, nonce)) = self.0.take() {
+            nonces.end(group, nonce, ok);
+        }
+    }
+}
+
+impl Drop for NonceRun {
+    fn drop(&mut self) {
+        if let Some((nonces, group, nonce)) = self.0.take() {
+            nonces.end(group, nonce, false);
+        }
+    }
+}
+
 impl Nonces {
     pub fn new(clock: Arc<dyn Clock>, grace_ms: u64) -> Arc<Nonces> {
         Arc::new(Nonces { clock, grace_ms, state: Mutex::default(), ended: Condvar::new() })

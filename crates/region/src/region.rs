@@ -24,6 +24,9 @@ pub struct Region {
     /// Encoded name and table name as the log wants them.
     pub(crate) wal_name: Bytes,
     pub(crate) wal_table: Bytes,
+    pub(crate) wal_scopes: Vec<(Bytes, martite_wal::Scope)>,
+    /// The families' names, in the order of `stores`.
+    pub(crate) wal_families: Vec<Bytes>,
     /// Sorted by family name.
     pub(crate) stores: Vec<(Bytes, Arc<Store>)>,
     pub(crate) mvcc: Arc<Mvcc>,

@@ -3,7 +3,7 @@
 use crate::{Durability, Pending, RegionError};
 use bytes::Bytes;
 use martite_cell::{CellBuf, TimeRange};
-use martite_filter::{CompareOp, Comparator};
+use martite_filter::{Comparator, CompareOp};
 use martite_proto as pb;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,13 @@ impl Mutation {
     }
 }
 
+impl Mutation {
+    /// Whether the answer has cells of it.
+    pub(crate) fn returns_cells(&self) -> bool {
+        self.return_results && matches!(self.kind, MutationKind::Increment | MutationKind::Append)
+    }
+}
+
 /// A condition of checkAndMutate.
 #[derive(Debug)]
 pub struct Condition {
@@ -97,14 +104,20 @@ pub(crate) struct Progress {
     pub next: usize,
     /// Newest sequence id that mini-batches of this request were given.
     pub seq: Option<u64>,
-    /// Whether its answer must wait for the log.
-    pub counted: bool,
+    /// Whether the mutations were checked and counted.
+    pub checked: bool,
 }
 
 impl WriteRequest {
     /// Puts and Deletes, each on its own.
     pub fn batch(mutations: Vec<Mutation>) -> WriteRequest {
         WriteRequest { body: WriteBody::Batch(mutations), nonce_group: 0, progress: Progress::default() }
+    }
+    /// The mutations, in order.
+    pub fn mutations(&self) -> &[Mutation] {
+        match &self.body {
+            WriteBody::Batch(mutations) | WriteBody::Atomic { mutations, .. } => mutations,
+        }
     }
     /// All or nothing.
     pub fn atomic(mutations: Vec<Mutation>, condition: Option<Condition>, nonce_group: u64) -> WriteRequest {
@@ -126,4 +139,14 @@ pub struct Written {
     /// New cells of Increments and Appends that return results; None if there are none of these.
     pub result: Option<CellBuf>,
     pub pending: Pending,
+}
+
+impl WriteRequest {
+    /// Number of mutations.
+    pub fn len(&self) -> usize {
+        self.mutations().len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.mutations().is_empty()
+    }
 }
