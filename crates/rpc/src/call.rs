@@ -1,21 +1,24 @@
 //! [`Call`]: one request, and [`Responder`]: the one answer to it.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use martite_proto::Message;
 
+use crate::header::{MAX_ANSWER_HEAD, exception_frame, put_answer_head};
+use crate::outbox::Outbox;
 use crate::{Connection, Exception};
 
 /// One request of a connection.
+#[derive(Debug)]
 pub struct Call {
     pub conn: Arc<Connection>,
     /// The client's number for this call, unique among its calls under way.
     pub id: u32,
     /// Rpc name as in the .proto; interned per connection: cheap to clone.
     pub method: Arc<str>,
-    /// The request message, undecoded.
+    /// The request message, undecoded. A slice of a read buffer of some 64 KiB: copy it if it is kept for long.
     pub param: Bytes,
     /// Request cell block in `conn.codec`'s form, decompressed; empty if there is none.
     pub cells: Bytes,
@@ -36,39 +39,137 @@ pub struct Call {
 impl Call {
     /// When the client stops waiting.
     pub fn deadline(&self) -> Option<Instant> {
-        todo!()
+        match self.timeout_ms {
+            0 => None,
+            ms => self.received.checked_add(Duration::from_millis(u64::from(ms))),
+        }
     }
+
     /// Whether the client no longer waits, by its timeout or because it is gone: drop such a call with
     /// `responder.discard()`.
     pub fn expired(&self) -> bool {
-        todo!()
+        self.conn.is_closed() || self.deadline().is_some_and(|deadline| Instant::now() > deadline)
     }
 }
 
-/// Answers one call, once. Send it anywhere. Dropping it unused answers with an internal error.
+/// Answers one call, once. Send it anywhere. Dropping it unused answers with an internal error, so that a panic
+/// leaves nobody waiting.
+#[derive(Debug)]
+#[must_use = "a call wants an answer"]
 pub struct Responder {
-    _private: (),
+    conn: Arc<Connection>,
+    id: u32,
+    size_bytes: u32,
+    ended: bool,
 }
 
 impl Responder {
+    /// The call counts as queued until the responder is gone.
+    #[inline]
+    pub(crate) fn new(conn: Arc<Connection>, id: u32, size_bytes: u32) -> Responder {
+        conn.link.counters().enqueue(size_bytes);
+        Responder { conn, id, size_bytes, ended: false }
+    }
+
     /// Answers with a message and its cells, in the connection codec's form, uncompressed; empty = no cell block.
-    pub fn ok<M: Message>(self, _message: &M, _cells: Vec<u8>) {
-        todo!()
+    pub fn ok<M: Message>(self, message: &M, cells: Vec<u8>) {
+        let message_len = message.encoded_len();
+        if Outbox::is_large(message_len) {
+            return self.ok_encoded(message.encode_to_vec(), cells);
+        }
+        self.answer(cells, message_len, |out| {
+            // A Vec takes everything.
+            let _ = message.encode(out);
+        });
     }
+
     /// Answers with a message that is encoded already.
-    pub fn ok_encoded(self, _message: Vec<u8>, _cells: Vec<u8>) {
-        todo!()
+    pub fn ok_encoded(mut self, message: Vec<u8>, cells: Vec<u8>) {
+        if !Outbox::is_large(message.len()) {
+            return self.answer(cells, message.len(), |out| out.extend_from_slice(&message));
+        }
+        let cells = match self.cell_block(cells) {
+            Ok(cells) => cells,
+            Err(e) => return self.fail(e),
+        };
+        let mut head = Vec::with_capacity(MAX_ANSWER_HEAD);
+        if put_answer_head(&mut head, self.id, message.len(), cells.len()).is_none() {
+            return self.fail(too_large(message.len() + cells.len()));
+        }
+        self.ended = true;
+        let chunks = [head, message, cells];
+        self.conn.link.outbox.push_chunks(chunks.into_iter().filter(|chunk| !chunk.is_empty()));
     }
+
+    fn answer(mut self, cells: Vec<u8>, message_len: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        let cells = match self.cell_block(cells) {
+            Ok(cells) => cells,
+            Err(e) => return self.fail(e),
+        };
+        // A frame that cannot be said is refused before anything is in the outbox.
+        if message_len + cells.len() + MAX_ANSWER_HEAD > i32::MAX as usize {
+            return self.fail(too_large(message_len + cells.len()));
+        }
+        self.ended = true;
+        let (id, cells_len) = (self.id, cells.len());
+        self.conn.link.outbox.push(
+            |out| {
+                out.reserve(MAX_ANSWER_HEAD + message_len);
+                put_answer_head(out, id, message_len, cells_len);
+                write(out);
+            },
+            cells,
+        );
+    }
+
+    /// The cell block as the client wants it.
+    fn cell_block(&self, cells: Vec<u8>) -> Result<Vec<u8>, Exception> {
+        match self.conn.compressor {
+            Some(compressor) if !cells.is_empty() => {
+                let mut out = Vec::with_capacity(cells.len() / 2);
+                compressor
+                    .compress(&cells, &mut out)
+                    .map_err(|e| Exception::io(format!("Failed to compress the cell block: {e}")))?;
+                Ok(out)
+            }
+            _ => Ok(cells),
+        }
+    }
+
     /// Answers with an exception.
-    pub fn fail(self, _exception: Exception) {
-        todo!()
+    pub fn fail(mut self, exception: Exception) {
+        self.send_exception(&exception);
     }
+
+    fn send_exception(&mut self, exception: &Exception) {
+        self.ended = true;
+        self.conn.link.server.exceptions.count(&exception.class);
+        let frame = exception_frame(self.id, exception, exception.stack_trace());
+        self.conn.link.outbox.push_chunks([frame]);
+    }
+
     /// Does not answer: for calls that expired, as HBase does.
-    pub fn discard(self) {
-        todo!()
+    pub fn discard(mut self) {
+        self.ended = true;
+        self.conn.link.outbox.end_call();
     }
+
     /// Whether the client is still there.
     pub fn is_connected(&self) -> bool {
-        todo!()
+        !self.conn.is_closed()
     }
+}
+
+impl Drop for Responder {
+    #[inline]
+    fn drop(&mut self) {
+        self.conn.link.counters().dequeue(self.size_bytes);
+        if !self.ended {
+            self.send_exception(&Exception::io("Internal error: the call ended without an answer"));
+        }
+    }
+}
+
+fn too_large(bytes: usize) -> Exception {
+    Exception::do_not_retry(format!("Response of {bytes} bytes is larger than a frame can be"))
 }

@@ -1,11 +1,13 @@
 //! [`Connection`]: who is calling, as the connection header says, and whether they are still there.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use martite_cell::Codec;
 use martite_compress::StreamCodec;
+
+use crate::link::Link;
 
 /// One client connection after its header.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ pub struct Connection {
     pub peer: SocketAddr,
     /// Connection attributes (2.6 clients).
     pub attributes: Vec<(String, Bytes)>,
-    pub(crate) closed: AtomicBool,
+    pub(crate) link: Arc<Link>,
 }
 
 /// `version_info` of a connection header.
@@ -40,7 +42,7 @@ pub struct ClientVersion {
 impl Connection {
     /// True once the socket is gone: whoever holds a call of it may drop the call.
     pub fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        self.link.is_closed()
     }
 
     /// Whether the client is at least `major.minor`; a client without version counts as oldest.

@@ -12,19 +12,29 @@
 #![forbid(unsafe_code)]
 
 pub mod call;
+pub mod client;
 pub mod connection;
 pub mod counters;
 pub mod exception;
+pub mod format;
 pub mod handler;
+mod handshake;
+pub mod header;
+mod inbox;
+mod link;
+mod outbox;
 pub mod pool;
+mod requests;
 pub mod server;
 pub mod shards;
+mod task;
+mod writer;
 
 pub use call::{Call, Responder};
 pub use connection::{ClientVersion, Connection};
 pub use counters::Counters;
 pub use exception::Exception;
 pub use handler::Handler;
-pub use pool::{Class, Pool, PoolOptions};
+pub use pool::{Class, ClassOptions, Pool, PoolOptions};
 pub use server::{Server, ServerOptions};
 pub use shards::Shards;

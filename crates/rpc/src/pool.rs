@@ -1,6 +1,21 @@
 //! [`Pool`]: threads for work that may block; classes share them by weight.
+//!
+//! Each class has a bounded queue and a clock that advances by the thread time its jobs took, divided by its weight.
+//! A free thread takes the job whose class has the earliest clock. A class that was idle starts at the present, so
+//! nobody saves up time.
+//!
+//! ```text
+//! Read  weight 4  clock  25  ▪▪▪▪▪▪     ◀ next
+//! Scan  weight 2  clock  40  ▪▪
+//! Admin weight 1  clock 100  ▪          at most half of the threads
+//! ```
 
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::{Call, Exception};
 
@@ -18,17 +33,23 @@ pub enum Class {
     Admin = 5,
 }
 
+impl Class {
+    pub const ALL: [Class; 6] =
+        [Class::Read, Class::Scan, Class::Write, Class::Priority, Class::Replication, Class::Admin];
+}
+
 /// What one class may use.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassOptions {
-    /// Share of thread time when all classes want it.
+    /// Share of thread time when all classes want it; at least 1.
     pub weight: u32,
     /// Jobs waiting beyond this are refused.
     pub max_queued: usize,
-    /// Threads this class may hold at once.
+    /// Threads this class may hold at once; at least 1.
     pub max_running: usize,
 }
 
+/// Threads and classes of a pool.
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
     pub threads: usize,
@@ -37,35 +58,189 @@ pub struct PoolOptions {
 }
 
 impl PoolOptions {
-    /// Defaults for `threads` threads.
+    /// Defaults for `threads` threads. Work that may wait long leaves threads to the others.
     pub fn new(threads: usize) -> PoolOptions {
-        let one = ClassOptions { weight: 10, max_queued: 1000, max_running: threads.max(1) };
-        PoolOptions { threads: threads.max(1), classes: [one; 6] }
+        let threads = threads.max(2);
+        let class = |weight, max_running: usize| ClassOptions { weight, max_queued: 1000, max_running };
+        let (all, most, half) = (threads, threads - 1, threads / 2);
+        PoolOptions {
+            threads,
+            classes: [class(8, most), class(4, most), class(8, most), class(16, all), class(2, half), class(2, half)],
+        }
     }
 }
 
+/// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// The worker threads. Dropping the pool finishes running jobs and drops waiting ones.
 pub struct Pool {
-    _private: (),
+    inner: Arc<Inner>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+struct Inner {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queues: [Queue; 6],
+    /// Clock of the class served last: the present.
+    present: u64,
+    stopped: bool,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    running: usize,
+    max_running: usize,
+    max_queued: usize,
+    weight: u64,
+    clock: u64,
+    /// Nanoseconds that a job is expected to take; charged when it starts, corrected when it ends.
+    expected_ns: u64,
 }
 
 impl Pool {
-    pub fn new(_options: PoolOptions) -> Arc<Pool> {
-        todo!()
+    /// Starts the threads.
+    pub fn new(options: PoolOptions) -> std::io::Result<Arc<Pool>> {
+        let mut state = State::default();
+        for (queue, class) in state.queues.iter_mut().zip(options.classes) {
+            queue.max_running = class.max_running.max(1);
+            queue.max_queued = class.max_queued;
+            queue.weight = u64::from(class.weight.max(1));
+        }
+        let inner = Arc::new(Inner { state: Mutex::new(state), work: Condvar::new() });
+        let mut pool = Pool { inner, threads: Vec::new() };
+        for i in 0..options.threads.max(1) {
+            let inner = pool.inner.clone();
+            pool.threads.push(std::thread::Builder::new().name(format!("pool-{i}")).spawn(move || inner.run())?);
+        }
+        Ok(Arc::new(pool))
     }
+
     /// Queues a job. A full queue gives the exception to answer; the job is dropped.
-    pub fn spawn(&self, _class: Class, _job: Job) -> Result<(), Exception> {
-        todo!()
+    pub fn spawn(&self, class: Class, job: Job) -> Result<(), Exception> {
+        if self.inner.push(class, || Some(job)) { Ok(()) } else { Err(overloaded(class)) }
     }
+
     /// Queues the rest of a call. Answers CallQueueTooBig when the queue is full; drops the call without an answer if
     /// its client no longer waits when its turn comes; answers an internal error if `f` panics.
-    pub fn spawn_call(&self, _class: Class, _call: Call, _f: impl FnOnce(Call) + Send + 'static) {
-        todo!()
+    pub fn spawn_call(&self, class: Class, call: Call, f: impl FnOnce(Call) + Send + 'static) {
+        let mut refused = Some((call, f));
+        let make = || {
+            let (call, f) = refused.take()?;
+            Some(Box::new(move || if call.expired() { call.responder.discard() } else { f(call) }) as Job)
+        };
+        self.inner.push(class, make);
+        if let Some((call, _)) = refused {
+            call.responder.fail(overloaded(class));
+        }
     }
-    /// Jobs waiting and running, by class.
-    pub fn queued(&self, _class: Class) -> (usize, usize) {
-        todo!()
+
+    /// Jobs of a class that wait, and that run.
+    pub fn queued(&self, class: Class) -> (usize, usize) {
+        let state = self.inner.state.lock();
+        let queue = &state.queues[class as usize];
+        (queue.jobs.len(), queue.running)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let mut state = self.inner.state.lock();
+        state.stopped = true;
+        let waiting: Vec<Job> = state.queues.iter_mut().flat_map(|q| q.jobs.drain(..)).collect();
+        drop(state);
+        drop(waiting);
+        self.inner.work.notify_all();
+        let here = std::thread::current().id();
+        for thread in self.threads.drain(..).filter(|t| t.thread().id() != here) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn overloaded(class: Class) -> Exception {
+    Exception::call_queue_too_big(format!("The {class:?} queue is full, too many items queued ?"))
+}
+
+impl Inner {
+    /// Makes and queues a job if there is room.
+    fn push(&self, class: Class, make: impl FnOnce() -> Option<Job>) -> bool {
+        let mut state = self.state.lock();
+        let (present, stopped) = (state.present, state.stopped);
+        let queue = &mut state.queues[class as usize];
+        if stopped || queue.jobs.len() >= queue.max_queued {
+            return false;
+        }
+        let Some(job) = make() else { return false };
+        if queue.jobs.is_empty() && queue.running == 0 {
+            queue.clock = queue.clock.max(present);
+        }
+        queue.jobs.push_back(job);
+        drop(state);
+        self.work.notify_one();
+        true
+    }
+
+    fn run(&self) {
+        let mut state = self.state.lock();
+        loop {
+            let Some((class, job)) = state.next() else {
+                if state.stopped {
+                    return;
+                }
+                self.work.wait(&mut state);
+                continue;
+            };
+            let expected = state.start(class);
+            drop(state);
+            let started = Instant::now();
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+                let what = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+                let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+                tracing::error!(class = ?Class::ALL[class], "a job of the pool panicked: {what}");
+            }
+            let took = started.elapsed();
+            state = self.state.lock();
+            if state.end(class, expected, took) {
+                // This class held back jobs that another thread may take now.
+                self.work.notify_one();
+            }
+        }
+    }
+}
+
+impl State {
+    /// The job whose class has the earliest clock.
+    fn next(&mut self) -> Option<(usize, Job)> {
+        let runnable = |q: &Queue| !q.jobs.is_empty() && q.running < q.max_running;
+        let candidates = self.queues.iter().enumerate().filter(|(_, q)| runnable(q));
+        let (class, _) = candidates.min_by_key(|(_, q)| q.clock)?;
+        let job = self.queues[class].jobs.pop_front()?;
+        Some((class, job))
+    }
+
+    fn start(&mut self, class: usize) -> u64 {
+        let queue = &mut self.queues[class];
+        self.present = self.present.max(queue.clock);
+        queue.running += 1;
+        queue.clock += queue.expected_ns / queue.weight;
+        queue.expected_ns
+    }
+
+    /// True if jobs of this class waited for a thread of it to end.
+    fn end(&mut self, class: usize, expected_ns: u64, took: Duration) -> bool {
+        let queue = &mut self.queues[class];
+        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX / 2);
+        queue.clock = (queue.clock + took / queue.weight).saturating_sub(expected_ns / queue.weight);
+        queue.expected_ns = (queue.expected_ns * 7 + took) / 8;
+        let was_full = queue.running == queue.max_running;
+        queue.running -= 1;
+        was_full && !queue.jobs.is_empty()
     }
 }

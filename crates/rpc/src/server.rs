@@ -1,11 +1,28 @@
 //! [`Server`]: a listening port, its connections and its limits.
 
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::JoinHandle;
+
+use crate::counters::ShardCounters;
+use crate::link::{Link, Mode, ServerState};
+use crate::outbox::Outbox;
+use crate::task::{LinkGuard, Task};
 use crate::{Counters, Handler, Shards};
+
+/// Connections that the kernel may hold before they are accepted.
+const BACKLOG: u32 = 4096;
+/// Pause after an accept that failed, for example because there are no file descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How long `shutdown` waits for connections to go once they are told to, whatever is under way.
+const ABORT_WAIT: Duration = Duration::from_secs(1);
 
 /// Limits of a server. Defaults are HBase's where HBase has them.
 #[derive(Debug, Clone)]
@@ -46,29 +63,158 @@ impl Default for ServerOptions {
     }
 }
 
-/// A listening server.
+/// A listening server. Dropping it closes its port and its connections.
 pub struct Server {
-    _private: (),
+    state: Arc<ServerState>,
+    shards: Shards,
+    acceptor: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Server {
     /// Binds `addr` and starts accepting. Callable from any thread.
     pub fn bind(
-        _addr: SocketAddr,
-        _handler: Arc<dyn Handler>,
-        _options: ServerOptions,
-        _shards: Shards,
+        addr: SocketAddr,
+        handler: Arc<dyn Handler>,
+        options: ServerOptions,
+        shards: Shards,
     ) -> io::Result<Server> {
-        todo!()
+        let runtime = shards.handle(0);
+        let entered = runtime.enter();
+        let socket = if addr.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        socket.set_reuseaddr(true)?;
+        // Accepted sockets inherit these.
+        socket.set_keepalive(true)?;
+        socket.set_nodelay(true)?;
+        socket.bind(addr)?;
+        let listener = socket.listen(BACKLOG)?;
+        drop(entered);
+        let state = Arc::new(ServerState {
+            handler,
+            options,
+            local: listener.local_addr()?,
+            shards: (0..shards.len()).map(|_| ShardCounters::default()).collect(),
+            exceptions: Default::default(),
+            accepted: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            mode: AtomicUsize::new(Mode::Run as usize),
+            links: Mutex::new(HashMap::new()),
+            empty: tokio::sync::Notify::new(),
+        });
+        let handles = (0..shards.len()).map(|i| shards.handle(i)).collect();
+        let acceptor = runtime.spawn(accept(listener, state.clone(), handles));
+        Ok(Server { state, shards, acceptor: Mutex::new(Some(acceptor)) })
     }
+
     pub fn local_addr(&self) -> SocketAddr {
-        todo!()
+        self.state.local
     }
+
+    /// What the server has done so far.
     pub fn counters(&self) -> Counters {
-        todo!()
+        let state = &self.state;
+        let sum = |of: fn(&ShardCounters) -> u64| state.shards.iter().map(of).sum();
+        let (open, output) = {
+            let links = state.links.lock();
+            let output = links.values().map(|l| (l.outbox.bytes() + l.unsent.load(Relaxed)) as u64).sum();
+            (links.len() as u64, output)
+        };
+        Counters {
+            connections_open: open,
+            connections_accepted: state.accepted.load(Relaxed),
+            connections_refused: state.refused.load(Relaxed),
+            received_bytes: sum(|s| s.received_bytes.load(Relaxed)),
+            sent_bytes: sum(|s| s.sent_bytes.load(Relaxed)),
+            calls: sum(|s| s.calls.load(Relaxed)),
+            queued_calls: sum(|s| s.queued().0),
+            queued_bytes: sum(|s| s.queued().1),
+            output_bytes: output,
+            exceptions: state.exceptions.snapshot(),
+        }
     }
+
     /// Stops accepting and reading, waits (bounded) for calls under way to be answered, closes all connections.
     pub async fn shutdown(&self) {
-        todo!()
+        let acceptor = self.acceptor.lock().take();
+        if let Some(acceptor) = acceptor {
+            acceptor.abort();
+            let _ = acceptor.await;
+        }
+        let state = self.state.clone();
+        // On a shard, because the caller's runtime may have no timers.
+        let stopping = self.shards.handle(0).spawn(async move {
+            state.stop(Mode::Drain);
+            if !all_gone(&state, state.options.shutdown_grace).await {
+                state.stop(Mode::Abort);
+                all_gone(&state, ABORT_WAIT).await;
+            }
+        });
+        let _ = stopping.await;
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(acceptor) = self.acceptor.lock().take() {
+            acceptor.abort();
+        }
+        self.state.stop(Mode::Abort);
+    }
+}
+
+async fn all_gone(state: &ServerState, wait: Duration) -> bool {
+    tokio::time::timeout(wait, async {
+        loop {
+            let mut told = std::pin::pin!(state.empty.notified());
+            told.as_mut().enable();
+            if state.links.lock().is_empty() {
+                return;
+            }
+            told.await;
+        }
+    })
+    .await
+    .is_ok()
+}
+
+/// Accepts and hands each connection to the shard with the fewest.
+async fn accept(listener: TcpListener, state: Arc<ServerState>, shards: Vec<tokio::runtime::Handle>) {
+    let mut next_id = 0;
+    loop {
+        let (socket, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(e) => {
+                tracing::warn!("accept failed: {e}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        if state.links.lock().len() >= state.options.max_connections {
+            state.refused.fetch_add(1, Relaxed);
+            continue;
+        }
+        state.accepted.fetch_add(1, Relaxed);
+        let fewest = state.shards.iter().enumerate().min_by_key(|(_, s)| s.connections.load(Relaxed));
+        let shard = fewest.map_or(0, |(i, _)| i);
+        next_id += 1;
+        let link = Arc::new(Link {
+            id: next_id,
+            peer,
+            shard,
+            outbox: Outbox::default(),
+            unsent: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+            server: state.clone(),
+        });
+        state.shards[shard].connections.fetch_add(1, Relaxed);
+        state.links.lock().insert(next_id, link.clone());
+        let guard = LinkGuard(link);
+        // The shard is another runtime: the socket has to leave this one.
+        let Ok(socket) = socket.into_std() else { continue };
+        shards[shard].spawn(async move {
+            match TcpStream::from_std(socket) {
+                Ok(socket) => Task::new(socket, guard).await,
+                Err(e) => tracing::warn!(%peer, "connection not registered: {e}"),
+            }
+        });
     }
 }

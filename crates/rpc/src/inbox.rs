@@ -1,0 +1,92 @@
+//! [`Inbox`]: bytes from the socket, cut into frames.
+//!
+//! ```text
+//! i32 length | length bytes | i32 length | …
+//! ```
+//! All connections of a thread read into one buffer, so an idle connection holds none. What remains of a read, the
+//! beginning of a frame, is kept by the connection; a large frame is collected in a buffer of its own, which grows
+//! with the bytes that arrive, not with the length that was announced.
+
+use std::cell::RefCell;
+use std::io;
+use std::task::{Context, Poll};
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// Size of the thread's read buffer.
+const READ_BUFFER: usize = 64 << 10;
+/// The thread's buffer is renewed when less room is left.
+const MIN_ROOM: usize = 8 << 10;
+/// Frames above this are collected in their own buffer.
+const LARGE_FRAME: usize = 16 << 10;
+
+thread_local! {
+    static SHARED: RefCell<BytesMut> = RefCell::new(BytesMut::new());
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    /// The beginning of a frame, or whole frames that had to wait.
+    kept: BytesMut,
+    /// Bytes the first frame of `kept` needs, its length included, if known.
+    wanted: usize,
+    /// The buffer that is out belongs to this connection, not to the thread.
+    own: bool,
+}
+
+impl Inbox {
+    /// Reads once; 0 bytes read is the end of the stream. Give the buffer back with [`Inbox::put_back`].
+    pub fn poll_read<R: AsyncRead + Unpin>(
+        &mut self,
+        socket: &mut R,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<(BytesMut, usize)>> {
+        self.own = self.wanted > LARGE_FRAME;
+        let mut buf = if self.own { self.take_kept() } else { SHARED.take() };
+        if self.own {
+            // The first read of a huge frame must not allocate all that it announces.
+            buf.reserve(self.wanted.saturating_sub(buf.len()).clamp(1, buf.len().max(READ_BUFFER)));
+        } else {
+            if buf.capacity() < self.kept.len() + MIN_ROOM {
+                buf.reserve(self.kept.len() + READ_BUFFER);
+            }
+            buf.extend_from_slice(&self.kept);
+        }
+        match std::pin::pin!(socket.read_buf(&mut buf)).poll(cx) {
+            Poll::Ready(Ok(n)) => {
+                self.kept = BytesMut::new();
+                Poll::Ready(Ok((buf, n)))
+            }
+            other => {
+                if self.own {
+                    self.kept = buf;
+                } else {
+                    buf.clear();
+                    SHARED.set(buf);
+                }
+                other.map_ok(|n| (BytesMut::new(), n))
+            }
+        }
+    }
+
+    /// Takes frames that had to wait. Give the buffer back with [`Inbox::put_back`].
+    pub fn take_kept(&mut self) -> BytesMut {
+        self.own = true;
+        std::mem::take(&mut self.kept)
+    }
+
+    /// Takes back the buffer with what could not be used. `wanted` = bytes that the first frame in it needs.
+    pub fn put_back(&mut self, mut buf: BytesMut, wanted: usize) {
+        self.wanted = wanted;
+        if !self.own {
+            if !buf.is_empty() {
+                self.kept = BytesMut::from(&buf[..]);
+                buf.clear();
+            }
+            SHARED.set(buf);
+        } else if !buf.is_empty() {
+            self.kept = buf;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! [`Link`]: what the task of a connection shares with responders and with the server.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use std::collections::HashMap;
+
+use crate::counters::{ExceptionCounters, ShardCounters};
+use crate::outbox::Outbox;
+use crate::{Handler, ServerOptions};
+
+/// How far a server has been told to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mode {
+    Run = 0,
+    /// Read nothing more, answer what is under way, close.
+    Drain = 1,
+    Abort = 2,
+}
+
+/// What all connections of a server share.
+pub(crate) struct ServerState {
+    pub handler: Arc<dyn Handler>,
+    pub options: ServerOptions,
+    pub local: SocketAddr,
+    pub shards: Vec<ShardCounters>,
+    pub exceptions: ExceptionCounters,
+    pub accepted: AtomicU64,
+    pub refused: AtomicU64,
+    pub mode: AtomicUsize,
+    pub links: Mutex<HashMap<u64, Arc<Link>>>,
+    /// Told when the last connection is gone.
+    pub empty: tokio::sync::Notify,
+}
+
+impl ServerState {
+    pub fn mode(&self) -> Mode {
+        match self.mode.load(Ordering::Acquire) {
+            0 => Mode::Run,
+            1 => Mode::Drain,
+            _ => Mode::Abort,
+        }
+    }
+
+    /// Tells every connection. A later mode is never taken back.
+    pub fn stop(&self, mode: Mode) {
+        self.mode.fetch_max(mode as usize, Ordering::AcqRel);
+        let links: Vec<_> = self.links.lock().values().cloned().collect();
+        for link in links {
+            link.outbox.force_wake();
+        }
+    }
+
+    /// Unanswered calls and their bytes on all shards but one.
+    pub fn queued_elsewhere(&self, shard: usize) -> (u64, u64) {
+        let others = self.shards.iter().enumerate().filter(|(i, _)| *i != shard).map(|(_, s)| s.queued());
+        others.fold((0, 0), |(calls, bytes), (c, b)| (calls + c, bytes + b))
+    }
+}
+
+/// The shared part of one connection.
+pub(crate) struct Link {
+    pub id: u64,
+    pub peer: SocketAddr,
+    pub shard: usize,
+    pub outbox: Outbox,
+    /// Bytes that the task holds for a socket that does not take them.
+    pub unsent: AtomicUsize,
+    pub closed: AtomicBool,
+    pub server: Arc<ServerState>,
+}
+
+impl Link {
+    #[inline]
+    pub fn counters(&self) -> &ShardCounters {
+        &self.server.shards[self.shard]
+    }
+
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// The socket is gone.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.outbox.close();
+        self.counters().connections.fetch_sub(1, Ordering::Relaxed);
+        let mut links = self.server.links.lock();
+        links.remove(&self.id);
+        if links.is_empty() {
+            self.server.empty.notify_waiters();
+        }
+    }
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").field("id", &self.id).field("peer", &self.peer).finish_non_exhaustive()
+    }
+}

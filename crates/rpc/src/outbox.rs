@@ -1,0 +1,203 @@
+//! [`Outbox`]: the answers of one connection on their way from whoever made them to the network thread.
+//!
+//! ```text
+//! Responder ─ push ─▶ chunks: [ heads and small messages of several answers ][ cells ][ heads … ][ cells ]
+//!                                            └ one vectored write by the connection's task ┘
+//! ```
+//! A cell block stays in the buffer in which it was made; small parts share a chunk. While the task runs (`awake`)
+//! nobody wakes it: it collects everything before it rests, so a batch of calls costs one wake-up and one write.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::task::Waker;
+
+use parking_lot::Mutex;
+
+/// A chunk of heads is not grown beyond this; a message above [`LARGE_MESSAGE`] gets its own chunk.
+const HEAD_CHUNK: usize = 16 << 10;
+const LARGE_MESSAGE: usize = 4 << 10;
+/// Places for chunks that a resting connection keeps.
+const IDLE_CHUNKS: usize = 8;
+
+/// What the task gives and takes when it looks into the outbox.
+pub(crate) struct Exchange<'a> {
+    /// Calls handed out since the last time.
+    pub calls: u32,
+    /// An empty buffer for the heads to come.
+    pub lend: Option<Vec<u8>>,
+    /// Where the ready chunks go; lent ones that stayed empty come along.
+    pub into: &'a mut Vec<Vec<u8>>,
+}
+
+/// There is something to send.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotEmpty;
+
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    state: Mutex<State>,
+    /// Bytes in `state.chunks`, readable without the lock.
+    bytes: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    chunks: Vec<Vec<u8>>,
+    /// The last chunk holds heads and may grow.
+    open: bool,
+    /// The task runs or was woken.
+    awake: bool,
+    /// Nothing is sent any more.
+    closed: bool,
+    /// Wake the task when a call ends without an answer, too.
+    draining: bool,
+    /// Calls handed out and not yet ended. Below zero while the calls of a batch end before they are added.
+    unanswered: i64,
+    waker: Option<Waker>,
+}
+
+impl Outbox {
+    /// Appends a small part made by `write`, then `cells` as a chunk of its own, and ends one call.
+    #[inline]
+    pub fn push(&self, write: impl FnOnce(&mut Vec<u8>), cells: Vec<u8>) {
+        let mut state = self.state.lock();
+        state.unanswered -= 1;
+        if state.closed {
+            return;
+        }
+        let mut added = 0;
+        if state.open
+            && let Some(last) = state.chunks.last_mut()
+            && last.len() < HEAD_CHUNK
+        {
+            added -= last.len() as isize;
+            write(last);
+            added += last.len() as isize;
+        } else {
+            let mut head = Vec::new();
+            write(&mut head);
+            added += head.len() as isize;
+            state.chunks.push(head);
+            state.open = true;
+        }
+        if !cells.is_empty() {
+            added += cells.len() as isize;
+            state.chunks.push(cells);
+            state.open = false;
+        }
+        self.bytes.store(self.bytes.load(Relaxed).saturating_add_signed(added), Relaxed);
+        self.wake(state);
+    }
+
+    /// Whether a message of this size is worth a chunk of its own, encoded outside the lock.
+    pub fn is_large(message_len: usize) -> bool {
+        message_len > LARGE_MESSAGE
+    }
+
+    /// Appends whole chunks, and ends one call.
+    pub fn push_chunks(&self, chunks: impl IntoIterator<Item = Vec<u8>>) {
+        let mut state = self.state.lock();
+        state.unanswered -= 1;
+        if state.closed {
+            return;
+        }
+        for chunk in chunks {
+            self.bytes.store(self.bytes.load(Relaxed) + chunk.len(), Relaxed);
+            state.chunks.push(chunk);
+        }
+        state.open = false;
+        self.wake(state);
+    }
+
+    /// Ends a call that gets no answer.
+    pub fn end_call(&self) {
+        let mut state = self.state.lock();
+        state.unanswered -= 1;
+        if state.draining {
+            self.wake(state);
+        }
+    }
+
+    fn wake(&self, mut state: parking_lot::MutexGuard<'_, State>) {
+        if !state.awake {
+            state.awake = true;
+            let waker = state.waker.clone();
+            drop(state);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+
+    /// The task starts to run: from now on nobody needs to wake it.
+    pub fn begin(&self, waker: &Waker, exchange: Exchange<'_>) {
+        let mut state = self.state.lock();
+        state.awake = true;
+        match &state.waker {
+            Some(w) if w.will_wake(waker) => {}
+            _ => state.waker = Some(waker.clone()),
+        }
+        self.exchange(state, exchange);
+    }
+
+    /// Takes what is there.
+    pub fn take(&self, exchange: Exchange<'_>) {
+        self.exchange(self.state.lock(), exchange);
+    }
+
+    fn exchange(&self, mut state: parking_lot::MutexGuard<'_, State>, exchange: Exchange<'_>) {
+        state.unanswered += i64::from(exchange.calls);
+        exchange.into.append(&mut state.chunks);
+        state.open = false;
+        if let Some(head) = exchange.lend {
+            state.chunks.push(head);
+            state.open = true;
+        }
+        self.bytes.store(0, Relaxed);
+    }
+
+    /// The task wants to rest. `Err` if there is something to send: take it and go on. A lent head comes back.
+    pub fn rest(&self) -> Result<Option<Vec<u8>>, NotEmpty> {
+        let mut state = self.state.lock();
+        if self.bytes.load(Relaxed) > 0 {
+            return Err(NotEmpty);
+        }
+        let lent = state.chunks.pop();
+        if state.chunks.capacity() > IDLE_CHUNKS {
+            state.chunks = Vec::new();
+        }
+        state.open = false;
+        state.awake = false;
+        Ok(lent)
+    }
+
+    /// Bytes not yet taken by the task.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Relaxed)
+    }
+
+    /// From now on the end of each call wakes the task. True if no call is under way and nothing is to be sent.
+    pub fn drain(&self) -> bool {
+        let mut state = self.state.lock();
+        state.draining = true;
+        state.unanswered <= 0 && self.bytes.load(Relaxed) == 0
+    }
+
+    /// Wakes the task, whatever it does.
+    pub fn force_wake(&self) {
+        let waker = self.state.lock().waker.clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Forgets everything, now and later.
+    pub fn close(&self) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        state.chunks = Vec::new();
+        state.open = false;
+        state.waker = None;
+        self.bytes.store(0, Relaxed);
+    }
+}

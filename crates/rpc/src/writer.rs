@@ -1,0 +1,163 @@
+//! [`Writer`]: chunks on their way into the socket, many per system call.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWrite;
+
+/// Chunks per system call.
+const MAX_SLICES: usize = 64;
+/// Written buffers of this capacity serve again for the heads of later answers.
+const RECYCLED: std::ops::RangeInclusive<usize> = 256..=32 << 10;
+/// Buffers kept per network thread.
+const MAX_RECYCLED: usize = 64;
+
+thread_local! {
+    static RECYCLE: std::cell::RefCell<Vec<Vec<u8>>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// An empty buffer for heads, used before if possible.
+pub(crate) fn head_buffer() -> Vec<u8> {
+    RECYCLE.with_borrow_mut(Vec::pop).unwrap_or_else(|| Vec::with_capacity(2 << 10))
+}
+
+/// Takes a buffer back.
+pub(crate) fn recycle(mut chunk: Vec<u8>) {
+    if RECYCLED.contains(&chunk.capacity()) {
+        RECYCLE.with_borrow_mut(|kept| {
+            if kept.len() < MAX_RECYCLED {
+                chunk.clear();
+                kept.push(chunk);
+            }
+        });
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    chunks: VecDeque<Vec<u8>>,
+    /// Bytes of the first chunk that are written already.
+    written: usize,
+    bytes: usize,
+}
+
+impl Writer {
+    /// Bytes not yet written.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+    pub fn push(&mut self, chunk: Vec<u8>) {
+        if chunk.is_empty() {
+            return recycle(chunk);
+        }
+        self.bytes += chunk.len();
+        self.chunks.push_back(chunk);
+    }
+
+    /// Writes until all is written or the socket takes no more; the bytes written are added to `sent`.
+    pub fn poll_flush<W: AsyncWrite + Unpin>(
+        &mut self,
+        socket: &mut W,
+        cx: &mut Context<'_>,
+        sent: &mut u64,
+    ) -> Poll<io::Result<()>> {
+        while !self.is_empty() {
+            let n = if let [only] = self.chunks.make_contiguous() {
+                std::task::ready!(Pin::new(&mut *socket).poll_write(cx, &only[self.written..]))?
+            } else {
+                let mut slices = [IoSlice::new(&[]); MAX_SLICES];
+                let mut skip = self.written;
+                let count = self.chunks.len().min(MAX_SLICES);
+                for (slice, chunk) in slices.iter_mut().zip(&self.chunks) {
+                    *slice = IoSlice::new(&chunk[skip..]);
+                    skip = 0;
+                }
+                std::task::ready!(Pin::new(&mut *socket).poll_write_vectored(cx, &slices[..count]))?
+            };
+            if n == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            *sent += n as u64;
+            self.advance(n);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn advance(&mut self, n: usize) {
+        self.bytes -= n;
+        self.written += n;
+        while let Some(first) = self.chunks.front()
+            && self.written >= first.len()
+        {
+            self.written -= first.len();
+            if let Some(done) = self.chunks.pop_front() {
+                recycle(done);
+            }
+        }
+        if self.chunks.is_empty() && self.chunks.capacity() > MAX_SLICES {
+            self.chunks = VecDeque::new();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes `step` bytes per call, then says that it is full.
+    struct Narrow {
+        step: usize,
+        taken: Vec<u8>,
+        full: bool,
+    }
+
+    impl AsyncWrite for Narrow {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+            self.full = !self.full;
+            if self.full {
+                return Poll::Pending;
+            }
+            let n = self.step.min(buf.len());
+            self.taken.extend_from_slice(&buf[..n]);
+            Poll::Ready(Ok(n))
+        }
+        fn poll_write_vectored(
+            self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bufs: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            let all: Vec<u8> = bufs.iter().flat_map(|b| b.iter().copied()).collect();
+            self.poll_write(cx, &all)
+        }
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[test]
+    fn a_socket_that_takes_little_gets_all_bytes_in_order() {
+        for step in [1, 3, 7, 1000] {
+            let mut writer = Writer::default();
+            let mut expected = Vec::new();
+            for i in 0..100u8 {
+                let chunk = vec![i; usize::from(i % 5)];
+                expected.extend_from_slice(&chunk);
+                writer.push(chunk);
+            }
+            let mut socket = Narrow { step, taken: Vec::new(), full: false };
+            let mut sent = 0;
+            let mut cx = Context::from_waker(std::task::Waker::noop());
+            while writer.poll_flush(&mut socket, &mut cx, &mut sent).is_pending() {}
+            assert_eq!(socket.taken, expected);
+            assert_eq!((writer.bytes(), sent), (0, expected.len() as u64));
+        }
+    }
+}
