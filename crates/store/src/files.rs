@@ -1,35 +1,105 @@
-//! Open store files and the block cache that they share; the two ways to get a block.
-#![allow(clippy::todo)]
+//! Open HFiles and the block cache that they share; the two ways to get a block.
+//!
+//! ```text
+//! scanner ── get(block) ──▶ CacheOnly   in the cache, or "not here": the network thread never waits
+//!                     └───▶ Blocking    in the cache, or read, decoded and kept
+//! ```
+//!
+//! A file has one identity ([`FileId`]) while it is open, whoever opened it: both daughters of a split share the blocks
+//! of their parent's files. Its blocks leave the cache when the last holder lets go.
 
 use crate::StoreError;
 use martite_blockcache::BlockCache;
-use martite_env::FileSystem;
-use martite_hfile::{Block, BlockRequest, BlockSource, HFileError, Reader};
-use std::{path::Path, sync::Arc};
+use martite_env::{FileSystem, ReadAt};
+use martite_hfile::{Block, BlockRequest, BlockSource, FileId, HFileError, Reader};
+use parking_lot::{Mutex, RwLock};
+use std::{
+    collections::HashMap,
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Largest block that is read in one piece; a larger length comes from damaged bytes.
+const MAX_BLOCK_BYTES: u32 = 1 << 30;
 
 /// Opens HFiles and owns their handles and the block cache; one per process.
 pub struct Files {
     fs: Arc<dyn FileSystem>,
     cache: Arc<BlockCache<Block>>,
+    next_id: AtomicU64,
+    open: RwLock<HashMap<FileId, Handle>>,
+    by_path: Mutex<HashMap<PathBuf, Weak<OpenFile>>>,
 }
 
-/// An HFile that is open; its blocks leave the cache when the last holder lets go.
-pub struct OpenFile {}
+#[derive(Clone)]
+struct Handle {
+    reader: Arc<Reader>,
+    file: Arc<dyn ReadAt>,
+}
+
+/// An HFile that is open.
+pub struct OpenFile {
+    files: Weak<Files>,
+    path: PathBuf,
+    handle: Handle,
+}
 
 impl Files {
     pub fn new(fs: Arc<dyn FileSystem>, cache: Arc<BlockCache<Block>>) -> Arc<Files> {
-        Arc::new(Files { fs, cache })
+        Arc::new(Files {
+            fs,
+            cache,
+            next_id: AtomicU64::new(1),
+            open: RwLock::new(HashMap::new()),
+            by_path: Mutex::new(HashMap::new()),
+        })
     }
-    /// Opens a file, or shares it if it is open already under this path.
-    pub fn open(self: &Arc<Self>, _path: &Path) -> Result<Arc<OpenFile>, StoreError> {
-        todo!()
-    }
+
     pub fn fs(&self) -> &Arc<dyn FileSystem> {
         &self.fs
     }
     pub fn cache(&self) -> &Arc<BlockCache<Block>> {
         &self.cache
     }
+
+    /// Opens a file, or shares it if it is open already under this path.
+    pub fn open(self: &Arc<Self>, path: &Path) -> Result<Arc<OpenFile>, StoreError> {
+        if let Some(open) = self.by_path.lock().get(path).and_then(Weak::upgrade) {
+            return Ok(open);
+        }
+        // Read without the lock: two may open the same file at once, then the first one stays.
+        let file = self.fs.open(path).map_err(StoreError::io("open", path))?;
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let reader = Arc::new(Reader::open(id, &path.to_string_lossy(), &file)?);
+        let handle = Handle { reader, file };
+        let mut by_path = self.by_path.lock();
+        if let Some(open) = by_path.get(path).and_then(Weak::upgrade) {
+            return Ok(open);
+        }
+        self.open.write().insert(id, handle.clone());
+        let open = Arc::new(OpenFile { files: Arc::downgrade(self), path: path.to_owned(), handle });
+        by_path.insert(path.to_owned(), Arc::downgrade(&open));
+        Ok(open)
+    }
+
+    /// Opens the first of several places that has the file.
+    pub fn open_first(self: &Arc<Self>, places: &[PathBuf]) -> Result<Arc<OpenFile>, StoreError> {
+        let mut first_error = None;
+        for path in places {
+            match self.open(path) {
+                Err(StoreError::Io { source, what, path }) if source.kind() == io::ErrorKind::NotFound => {
+                    first_error.get_or_insert(StoreError::Io { source, what, path });
+                }
+                other => return other,
+            }
+        }
+        Err(first_error.unwrap_or_else(|| StoreError::Invalid("no place to look for a file".into())))
+    }
+
     /// A source that answers from the cache only: what the network thread reads with.
     pub fn cache_only(&self) -> CacheOnly<'_> {
         CacheOnly { files: self }
@@ -38,32 +108,127 @@ impl Files {
     pub fn blocking(&self) -> Blocking<'_> {
         Blocking { files: self }
     }
-    /// Reads one block that a scan asked for into the cache (or finds it there).
-    pub fn fetch(&self, _request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
-        todo!()
+
+    /// Brings one block that a scan asked for into the cache, or finds it there.
+    pub fn fetch(&self, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
+        let reader = self.handle(request)?.reader;
+        self.get(&reader, request)
     }
+
+    /// Number of open files.
+    pub fn open_count(&self) -> usize {
+        self.open.read().len()
+    }
+
+    fn handle(&self, request: &BlockRequest) -> Result<Handle, HFileError> {
+        self.open.read().get(&request.file).cloned().ok_or_else(|| HFileError::Io {
+            file: format!("file {}", request.file),
+            offset: request.offset,
+            source: io::Error::new(io::ErrorKind::NotFound, "no longer open"),
+        })
+    }
+
+    fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
+        let key = (request.file, request.offset);
+        if request.cache {
+            return self.cache.get_or_load(&key, || self.read(reader, request));
+        }
+        match self.cache.get(&key) {
+            Some(block) => Ok(block),
+            None => self.read(reader, request),
+        }
+    }
+
+    /// Reads and decodes a block; the cache is not asked.
+    fn read(&self, reader: &Reader, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
+        let file = self.handle(request)?.file;
+        let bytes = read_range(reader, &*file, request.offset, u64::from(request.len))?;
+        Ok(Arc::new(reader.decode_block(request.offset, &bytes)?))
+    }
+
+    /// The file's handle, for those who read it in larger pieces.
+    pub(crate) fn handle_of(&self, request: &BlockRequest) -> Result<Arc<dyn ReadAt>, HFileError> {
+        Ok(self.handle(request)?.file)
+    }
+}
+
+/// Reads `len` bytes at `offset`, which must lie in the file.
+pub(crate) fn read_range(reader: &Reader, file: &dyn ReadAt, offset: u64, len: u64) -> Result<Vec<u8>, HFileError> {
+    let end = offset.checked_add(len);
+    if len > u64::from(MAX_BLOCK_BYTES) || end.is_none_or(|end| end > file.len()) {
+        return Err(HFileError::Corrupt {
+            file: reader.name().to_owned(),
+            offset,
+            reason: format!("a block of {len} bytes here would end after the file, which has {}", file.len()),
+        });
+    }
+    let mut bytes = vec![0; len as usize];
+    let io = |source| HFileError::Io { file: reader.name().to_owned(), offset, source };
+    file.read_exact_at(&mut bytes, offset).map_err(io)?;
+    Ok(bytes)
 }
 
 impl OpenFile {
     pub fn reader(&self) -> &Arc<Reader> {
-        todo!()
+        &self.handle.reader
+    }
+    /// Where it was when it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+    pub fn id(&self) -> FileId {
+        self.handle.reader.id()
     }
 }
 
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        let Some(files) = self.files.upgrade() else { return };
+        let id = self.id();
+        files.open.write().remove(&id);
+        let mut by_path = files.by_path.lock();
+        // Somebody may have opened the path anew since the last holder let go.
+        if by_path.get(&self.path).is_some_and(|open| open.strong_count() == 0) {
+            by_path.remove(&self.path);
+        }
+        drop(by_path);
+        files.cache.remove_file(id);
+    }
+}
+
+/// Blocks from the cache; see [`Files::cache_only`].
 #[derive(Clone, Copy)]
 pub struct CacheOnly<'a> {
     files: &'a Files,
 }
 
+/// Blocks from cache or disk; see [`Files::blocking`].
 #[derive(Clone, Copy)]
 pub struct Blocking<'a> {
     files: &'a Files,
 }
 
+/// Blocks from cache or disk, leaving the cache as it is: for reading a file once.
+#[derive(Clone, Copy)]
+pub(crate) struct Uncached<'a> {
+    pub(crate) files: &'a Files,
+}
+
+impl BlockSource for Uncached<'_> {
+    fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        match self.files.cache.peek(&(request.file, request.offset)) {
+            Some(block) => Ok(Some(block)),
+            None => self.files.read(reader, request).map(Some),
+        }
+    }
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
 impl BlockSource for CacheOnly<'_> {
-    fn get(&self, _reader: &Reader, _request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
-        let _ = self.files;
-        todo!()
+    fn get(&self, _reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        Ok(self.files.cache.get(&(request.file, request.offset)))
     }
     fn may_block(&self) -> bool {
         false
@@ -71,8 +236,8 @@ impl BlockSource for CacheOnly<'_> {
 }
 
 impl BlockSource for Blocking<'_> {
-    fn get(&self, _reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
-        self.files.fetch(request).map(Some)
+    fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        self.files.get(reader, request).map(Some)
     }
     fn may_block(&self) -> bool {
         true

@@ -12,17 +12,21 @@
 
 pub mod archive;
 pub mod compaction;
+pub mod counters;
 pub mod error;
 pub mod files;
 pub mod flush;
 pub mod memstore;
+pub mod name;
 pub mod options;
+mod output;
 pub mod reference;
 pub mod scan;
 pub mod store;
 pub mod store_file;
 
 pub use compaction::{CompactionOutcome, CompactionPlan, CompactionRequest, Throttle, Unthrottled};
+pub use counters::StoreCounters;
 pub use error::StoreError;
 pub use files::{Blocking, CacheOnly, Files};
 pub use flush::{FlushTicket, FlushedFile};
@@ -30,5 +34,5 @@ pub use memstore::{MemStore, Segment};
 pub use options::{FamilyOptions, KeepDeleted, StoreConfig};
 pub use reference::{Half, Reference, split_files};
 pub use scan::{CompactionKind, CompactionScan, CompactionScanner, ReadView, StoreScan, StoreScanner};
-pub use store::{Store, StoreContext, StoreCounters};
+pub use store::{Store, StoreContext};
 pub use store_file::{StoreFile, StoreFileScanner};

@@ -7,6 +7,8 @@ use bytes::Bytes;
 use martite_cell::Order;
 use martite_hfile::{BloomType, Compression, Encoding};
 
+const DAY_MS: u64 = 24 * 3600 * 1000;
+
 /// What happens to cells that a delete marker covers (`KEEP_DELETED_CELLS`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeepDeleted {
@@ -72,6 +74,11 @@ impl FamilyOptions {
             delete_expired_files: true,
         }
     }
+
+    /// Age at which a cell is gone whatever else holds; None with MIN_VERSIONS, which keep expired cells.
+    pub fn file_ttl_ms(&self) -> Option<u64> {
+        self.ttl_ms.filter(|_| self.min_versions == 0)
+    }
 }
 
 /// How files are chosen for compaction (`hbase.hstore.compaction.*`).
@@ -103,8 +110,13 @@ pub struct StoreConfig {
     /// `hbase.hstore.blockingStoreFiles`: with more files, flushes wait for compaction.
     pub blocking_files: usize,
     pub compaction: CompactionOptions,
+    /// `hbase.hstore.compaction.keep.seqId.period`: compactions of all files forget the sequence ids of files older than
+    /// this, once no scanner needs them.
+    pub keep_seq_id_ms: u64,
     /// How many bytes a compaction reads or writes between two calls of its throttle.
     pub throttle_every_bytes: u64,
+    /// New files are synced in pieces of this size, so that no sync of theirs holds up the log's for long.
+    pub sync_every_bytes: u64,
 }
 
 impl StoreConfig {
@@ -122,11 +134,13 @@ impl StoreConfig {
                 max_size_off_peak_bytes: i64::MAX as u64,
                 ratio: 1.2,
                 ratio_off_peak: 5.0,
-                major_period_ms: 7 * 24 * 3600 * 1000,
+                major_period_ms: 7 * DAY_MS,
                 major_jitter: 0.5,
                 large_above_bytes: 2 * max_files as u64 * flush_size_bytes,
             },
+            keep_seq_id_ms: 5 * DAY_MS,
             throttle_every_bytes: 256 * 1024,
+            sync_every_bytes: 8 << 20,
         }
     }
 }

@@ -1,12 +1,29 @@
 //! [`Store`]: the memstore and the files of one family of a region.
-#![allow(clippy::todo)]
+//!
+//! Opening a store finishes what a crash interrupted: leftovers of unfinished files are removed, and files that a finished
+//! compaction has rewritten (the new file names them) go to the archive.
 
-use crate::{FamilyOptions, Files, MemStore, ReadView, StoreConfig, StoreError, StoreFile};
+use crate::{
+    FamilyOptions, Files, MemStore, ReadView, StoreConfig, StoreError, StoreFile,
+    archive::archive_files,
+    counters::{Counters, StoreCounters},
+    name::{self, StoreFileName},
+    reference::{Resolved, resolve},
+    store_file::ready,
+};
 use bytes::Bytes;
+use martite_cell::key;
 use martite_env::{FileSystem, Random};
+use parking_lot::{Mutex, RwLock};
 use std::{
+    cmp::Ordering,
+    collections::HashSet,
+    io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering as Mem},
+    },
 };
 
 /// What stores share.
@@ -21,99 +38,274 @@ pub struct StoreContext {
 }
 
 /// One family of a region.
-pub struct Store {}
-
-/// Numbers of one store for RegionLoad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StoreCounters {
-    pub files: u64,
-    pub references: u64,
-    pub size_bytes: u64,
-    pub uncompressed_size_bytes: u64,
-    pub memstore_data_bytes: u64,
-    pub memstore_heap_bytes: u64,
-    /// Index that stays in memory.
-    pub root_index_bytes: u64,
-    pub total_index_bytes: u64,
-    pub bloom_bytes: u64,
-    pub min_file_modified_ms: u64,
-    pub max_file_modified_ms: u64,
-    /// Cells of running compactions, and how many of them are done.
-    pub compacting_cells: u64,
-    pub compacted_cells: u64,
-    pub flushes: u64,
-    pub flushed_cells: u64,
-    pub flushed_bytes: u64,
-    pub compactions: u64,
-    pub compacted_bytes: u64,
+pub struct Store {
+    ctx: Arc<StoreContext>,
+    dir: PathBuf,
+    family_name: String,
+    tmp_dir: PathBuf,
+    options: Arc<FamilyOptions>,
+    memstore: MemStore,
+    /// Oldest first. Held for reading while a view is taken, so that a flush is in the view once.
+    files: RwLock<Arc<Vec<Arc<StoreFile>>>>,
+    /// Names of the files that compactions are reading.
+    pub(crate) compacting: Arc<Mutex<HashSet<String>>>,
+    /// Replaced files that somebody still reads; archived when the last reader is gone.
+    compacted: Mutex<Vec<Arc<StoreFile>>>,
+    poisoned: AtomicBool,
+    pub(crate) counters: Counters,
 }
 
 impl Store {
-    /// Opens the family's directory (made if absent): finishes what a crash interrupted, opens every file.
+    /// Opens the family's directory, `<root>/data/<ns>/<table>/<region>/<family>` (made if absent).
     pub fn open(
-        _ctx: Arc<StoreContext>,
-        _dir: PathBuf,
-        _options: Arc<FamilyOptions>,
-        _now_ms: u64,
+        ctx: Arc<StoreContext>,
+        dir: PathBuf,
+        options: Arc<FamilyOptions>,
+        now_ms: u64,
     ) -> Result<Store, StoreError> {
-        todo!()
+        let invalid = || StoreError::Invalid(format!("{} is not the directory of a family", dir.display()));
+        let family_name = dir.file_name().and_then(|n| n.to_str()).ok_or_else(invalid)?.to_owned();
+        let tmp_dir = dir.parent().ok_or_else(invalid)?.join(".tmp").join(&family_name);
+        match ctx.fs.remove_dir_all(&tmp_dir) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("clear", &tmp_dir)(e)),
+            _ => {}
+        }
+        ctx.fs.create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
+        let files = open_files(&ctx, &dir, &options)?;
+        let files = archive_rewritten(&ctx, &dir, files, now_ms)?;
+        Ok(Store {
+            memstore: MemStore::new(options.order),
+            files: RwLock::new(Arc::new(files)),
+            compacting: Arc::default(),
+            compacted: Mutex::default(),
+            poisoned: AtomicBool::new(false),
+            counters: Counters::default(),
+            ctx,
+            dir,
+            family_name,
+            tmp_dir,
+            options,
+        })
     }
+
     pub fn memstore(&self) -> &MemStore {
-        todo!()
+        &self.memstore
     }
     /// What a scanner that starts now reads.
     pub fn view(&self) -> ReadView {
-        todo!()
+        let files = self.files.read();
+        ReadView { segments: self.memstore.segments(), files: files.clone() }
     }
     pub fn options(&self) -> &Arc<FamilyOptions> {
-        todo!()
+        &self.options
     }
     pub fn context(&self) -> &Arc<StoreContext> {
-        todo!()
+        &self.ctx
     }
     pub fn dir(&self) -> &Path {
-        todo!()
+        &self.dir
+    }
+    /// Name of the family, as directories have it.
+    pub fn family_name(&self) -> &str {
+        &self.family_name
+    }
+    pub(crate) fn tmp_dir(&self) -> &Path {
+        &self.tmp_dir
     }
     /// Highest sequence id in the files; edits up to it need no replay.
     pub fn max_seq_id(&self) -> u64 {
-        todo!()
+        self.files().iter().map(|f| f.seq_id).max().unwrap_or(0)
     }
-    /// Highest sequence id of any cell in the files (`MAX_MEMSTORE_TS_KEY`).
+    /// Highest sequence id of any cell in the files.
     pub fn max_mvcc(&self) -> u64 {
-        todo!()
+        self.files().iter().map(|f| f.max_mvcc()).max().unwrap_or(0)
     }
     pub fn files(&self) -> Arc<Vec<Arc<StoreFile>>> {
-        todo!()
+        self.files.read().clone()
     }
     pub fn file_count(&self) -> usize {
-        todo!()
+        self.files.read().len()
     }
     pub fn size_bytes(&self) -> u64 {
-        todo!()
+        self.files().iter().map(|f| f.size_bytes()).sum()
     }
     pub fn largest_file_bytes(&self) -> u64 {
-        todo!()
+        self.files().iter().map(|f| f.size_bytes()).max().unwrap_or(0)
     }
     pub fn has_references(&self) -> bool {
-        todo!()
+        self.files().iter().any(|f| f.is_reference())
     }
     /// More files than [`StoreConfig::blocking_files`]: flushes should wait.
     pub fn has_too_many_files(&self) -> bool {
-        todo!()
+        self.file_count() > self.ctx.config.blocking_files
     }
-    /// The row that halves the largest file; None if the store cannot be split.
+
+    /// The row that halves the largest file; None if the store cannot be split: it is empty, has references, or its
+    /// largest file is all one row.
     pub fn split_point(&self) -> Result<Option<Bytes>, StoreError> {
-        todo!()
+        let files = self.files();
+        if files.iter().any(|f| f.is_reference()) {
+            return Ok(None);
+        }
+        let Some(largest) = files.iter().rev().max_by_key(|f| f.size_bytes()) else { return Ok(None) };
+        let (Some(first), Some(last)) = (largest.first_key(), largest.last_key()) else { return Ok(None) };
+        let Some(middle) = largest.reader.mid_key(&self.ctx.files.blocking())? else { return Ok(None) };
+        let row = key::row(&middle);
+        let is_end = |end: &[u8]| self.options.order.rows(row, key::row(end)) == Ordering::Equal;
+        Ok((!is_end(first) && !is_end(last)).then(|| Bytes::copy_from_slice(row)))
     }
+
     pub fn counters(&self) -> StoreCounters {
-        todo!()
+        let mut c = self.counters.read();
+        c.memstore_data_bytes = self.memstore.data_size();
+        c.memstore_heap_bytes = self.memstore.heap_size();
+        c.add_files(&self.files());
+        c
     }
-    /// Archives inputs of finished compactions that no reader holds any more; called now and then. Number archived.
-    pub fn archive_compacted(&self, _now_ms: u64) -> Result<usize, StoreError> {
-        todo!()
-    }
+
     /// Adds an HFile as a bulk-loaded store file with sequence id `seq_id`; moves it into the family's directory.
-    pub fn bulk_load(&self, _hfile: &Path, _seq_id: u64) -> Result<Arc<StoreFile>, StoreError> {
-        todo!()
+    pub fn bulk_load(&self, hfile: &Path, seq_id: u64, now_ms: u64) -> Result<Arc<StoreFile>, StoreError> {
+        let fs = &self.ctx.fs;
+        let name = name::bulk_loaded(&name::new_hfile(&*self.ctx.random), seq_id);
+        let path = self.dir.join(&name);
+        fs.rename(hfile, &path).map_err(StoreError::io("move into place", hfile))?;
+        fs.sync_dir(&self.dir).map_err(StoreError::io("sync", &self.dir))?;
+        let resolved = Resolved { places: vec![path.clone()], half: None };
+        let opened = StoreFile::open(&self.ctx.files, &self.dir, &name, resolved, now_ms, &self.options);
+        match opened {
+            Ok(file) => {
+                let file = Arc::new(file);
+                self.swap(&[], Some(&file), || ());
+                Ok(file)
+            }
+            Err(e) => {
+                // Not readable: back to where it came from.
+                fs.rename(&path, hfile).map_err(StoreError::io("move back", &path))?;
+                Err(e)
+            }
+        }
     }
+
+    /// Puts the flushed file in the place of the snapshot.
+    pub(crate) fn add_flushed(&self, file: Option<&Arc<StoreFile>>) {
+        self.swap(&[], file, || self.memstore.drop_snapshot());
+    }
+
+    /// Takes `old` out of the file list and puts `new` in; `also` happens at the same moment for views.
+    pub(crate) fn swap(&self, old: &[Arc<StoreFile>], new: Option<&Arc<StoreFile>>, also: impl FnOnce()) {
+        let mut files = self.files.write();
+        let is_old = |file: &Arc<StoreFile>| old.iter().any(|o| Arc::ptr_eq(o, file));
+        let mut next: Vec<_> = files.iter().filter(|f| !is_old(f)).chain(new).cloned().collect();
+        next.sort_by(|a, b| a.age_order().cmp(&b.age_order()));
+        *files = Arc::new(next);
+        also();
+        drop(files);
+        self.compacted.lock().extend(old.iter().cloned());
+    }
+
+    /// Names of replaced files that are not archived yet.
+    pub(crate) fn unarchived(&self) -> HashSet<String> {
+        self.compacted.lock().iter().map(|f| f.name().to_owned()).collect()
+    }
+
+    /// Archives replaced files that no reader holds any more; called after compactions, and now and then.
+    /// Returns how many.
+    pub fn archive_compacted(&self, now_ms: u64) -> Result<usize, StoreError> {
+        let mut compacted = self.compacted.lock();
+        // Only this list has them, and its lock is held: nobody can begin to read one.
+        let (free, read): (Vec<_>, Vec<_>) = compacted.drain(..).partition(|f| Arc::strong_count(f) == 1);
+        *compacted = read;
+        let names: Vec<_> = free.iter().map(|f| f.name()).collect();
+        let archived = archive_files(&*self.ctx.fs, &self.ctx.root, &self.dir, &names, now_ms);
+        if archived.is_err() {
+            compacted.extend(free);
+            return archived.map(|()| 0);
+        }
+        Ok(free.len())
+    }
+
+    /// Takes files out whose newest cell has expired (not the newest file: it carries the highest sequence id).
+    pub(crate) fn drop_expired(&self, now_ms: u64) -> usize {
+        let Some(ttl_ms) = self.options.file_ttl_ms().filter(|_| self.options.delete_expired_files) else { return 0 };
+        let expired_before_ms = now_ms.saturating_sub(ttl_ms);
+        let files = self.files();
+        let compacting = self.compacting.lock();
+        let expired: Vec<_> = files[..files.len().saturating_sub(1)]
+            .iter()
+            .filter(|f| f.time_range().is_some_and(|(_, max)| max < expired_before_ms))
+            .filter(|f| !compacting.contains(f.name()))
+            .cloned()
+            .collect();
+        if !expired.is_empty() {
+            self.swap(&expired, None, || ());
+        }
+        expired.len()
+    }
+
+    /// Reads a new file once, to have its blocks in the cache.
+    pub(crate) fn cache_whole(&self, file: &Arc<StoreFile>) -> Result<(), StoreError> {
+        let source = self.ctx.files.blocking();
+        let mut scanner = file.scanner(true);
+        ready(&file.reader, scanner.seek_to_first(&source)?)?;
+        while scanner.peek().is_some() {
+            ready(&file.reader, scanner.next(&source)?)?;
+        }
+        Ok(())
+    }
+
+    /// An unfinished file may be in the directory: compacting the same cells again could bring deleted ones back.
+    pub(crate) fn poison(&self) {
+        self.poisoned.store(true, Mem::Relaxed);
+    }
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.poisoned.load(Mem::Relaxed)
+    }
+}
+
+/// Opens every store file of the directory, oldest first.
+fn open_files(ctx: &StoreContext, dir: &Path, options: &FamilyOptions) -> Result<Vec<Arc<StoreFile>>, StoreError> {
+    let mut files = Vec::new();
+    for entry in ctx.fs.list(dir).map_err(StoreError::io("list", dir))? {
+        let path = dir.join(&entry.name);
+        if entry.is_dir {
+            continue;
+        }
+        if entry.name.starts_with('.') {
+            if entry.name.ends_with(".tmp") {
+                ctx.fs.remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            }
+            continue;
+        }
+        match StoreFileName::parse(&entry.name) {
+            None => {
+                tracing::warn!(path = %path.display(), "not the name of a store file: left alone");
+                continue;
+            }
+            Some(StoreFileName::HFile | StoreFileName::Reference { .. }) if entry.len == 0 => {
+                tracing::warn!(path = %path.display(), "store file without content: left alone");
+                continue;
+            }
+            Some(_) => {}
+        }
+        let resolved = resolve(&*ctx.fs, &ctx.root, dir, &entry.name, options.order)?;
+        let file = StoreFile::open(&ctx.files, dir, &entry.name, resolved, entry.modified_ms, options)?;
+        files.push(Arc::new(file));
+    }
+    files.sort_by(|a, b| a.age_order().cmp(&b.age_order()));
+    Ok(files)
+}
+
+/// Archives files that a finished compaction replaced but, because of a crash or a reader, did not archive.
+fn archive_rewritten(
+    ctx: &StoreContext,
+    dir: &Path,
+    files: Vec<Arc<StoreFile>>,
+    now_ms: u64,
+) -> Result<Vec<Arc<StoreFile>>, StoreError> {
+    let rewritten: HashSet<String> =
+        files.iter().filter(|f| !f.is_reference()).flat_map(|f| f.reader.compacted_inputs()).collect();
+    let (old, kept): (Vec<_>, Vec<_>) = files.into_iter().partition(|f| rewritten.contains(f.name()));
+    let names: Vec<_> = old.iter().map(|f| f.name()).collect();
+    archive_files(&*ctx.fs, &ctx.root, dir, &names, now_ms)?;
+    Ok(kept)
 }

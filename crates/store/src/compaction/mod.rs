@@ -1,8 +1,24 @@
 //! Compaction: several store files become one; what nobody can see any more is left out.
-#![allow(clippy::todo)]
+//!
+//! ```text
+//! select_compaction   policy over sizes and ages ──▶ a plan, which reserves its files
+//! run_compaction      merge the files ──▶ .tmp ──▶ rename ──▶ swap the file list ──▶ archive the inputs
+//!                                                   │                                 when their last reader is gone
+//!                                                   └ from here on a crash loses nothing: the new file names its inputs,
+//!                                                     and a store that opens archives what is left of them
+//! ```
 
-use crate::{Store, StoreError, StoreFile};
-use std::sync::Arc;
+pub mod policy;
+mod run;
+mod source;
+mod warm;
+
+use crate::{CompactionScanner, Store, StoreError, StoreFile};
+use martite_cell::CellRef;
+use martite_hfile::{BlockSource, Step};
+use parking_lot::Mutex;
+use policy::Candidate;
+use std::{collections::HashSet, sync::Arc};
 
 /// Why and how a compaction is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,12 +33,32 @@ pub struct CompactionRequest {
 
 /// Files that a compaction will take. While it lives no other compaction takes them.
 pub struct CompactionPlan {
+    /// Oldest first.
     pub files: Vec<Arc<StoreFile>>,
-    /// All files of the store: deletes can be dropped.
+    /// It was asked for or due as a major compaction.
     pub major: bool,
+    /// All files of the store: deletes can be dropped.
+    pub all_files: bool,
+    pub off_peak: bool,
     pub size_bytes: u64,
     /// Belongs into the pool for large compactions.
     pub large: bool,
+    _reservation: Reservation,
+}
+
+/// Keeps other compactions away from files.
+struct Reservation {
+    compacting: Arc<Mutex<HashSet<String>>>,
+    names: Vec<String>,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut compacting = self.compacting.lock();
+        for name in &self.names {
+            compacting.remove(name);
+        }
+    }
 }
 
 /// Called every [`crate::StoreConfig::throttle_every_bytes`]: may sleep, or stop the compaction.
@@ -44,8 +80,8 @@ impl Throttle for Unthrottled {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompactionOutcome {
     pub inputs: Vec<String>,
-    /// Name of the new file; None if nothing was left.
-    pub output: Option<String>,
+    /// Name of the new file. It is there even if no cell was left: it carries the highest sequence id.
+    pub output: String,
     pub major: bool,
     pub cells_read: u64,
     pub cells_written: u64,
@@ -54,25 +90,81 @@ pub struct CompactionOutcome {
 }
 
 impl Store {
-    /// Chooses files, None if there is nothing worth doing.
-    pub fn select_compaction(&self, _request: CompactionRequest) -> Option<CompactionPlan> {
-        todo!()
+    /// Chooses files, None if there is nothing worth doing. Files whose cells have all expired are dropped first.
+    pub fn select_compaction(&self, request: CompactionRequest) -> Option<CompactionPlan> {
+        if self.is_poisoned() {
+            return None;
+        }
+        if self.drop_expired(request.now_ms) > 0
+            && let Err(error) = self.archive_compacted(request.now_ms)
+        {
+            // They are out of the file list; the next archiving tries again.
+            tracing::warn!(%error, "expired store files were not archived");
+        }
+        let mut compacting = self.compacting.lock();
+        let files = self.files();
+        let newest_busy = files.iter().rposition(|f| compacting.contains(f.name()));
+        let candidates: Vec<Candidate> = files.iter().map(|f| candidate(f)).collect();
+        let request = CompactionRequest { force_major: request.force_major && newest_busy.is_none(), ..request };
+        let config = &self.context().config;
+        let chosen = policy::select(&candidates, newest_busy, config, self.options().file_ttl_ms(), &request)?;
+        let files: Vec<_> = chosen.files.iter().map(|i| files[*i].clone()).collect();
+        let names: Vec<String> = files.iter().map(|f| f.name().to_owned()).collect();
+        compacting.extend(names.iter().cloned());
+        let size_bytes = files.iter().map(|f| f.size_bytes()).sum();
+        Some(CompactionPlan {
+            files,
+            major: chosen.major,
+            all_files: chosen.all_files,
+            off_peak: chosen.off_peak,
+            size_bytes,
+            large: size_bytes > config.compaction.large_above_bytes,
+            _reservation: Reservation { compacting: self.compacting.clone(), names },
+        })
     }
-    /// Runs a plan to its end: writes, commits, archives the inputs (once no reader holds them).
-    pub fn run_compaction(
-        &self,
-        _plan: CompactionPlan,
-        _smallest_read_point: u64,
-        _now_ms: u64,
-        _throttle: &dyn Throttle,
-    ) -> Result<CompactionOutcome, StoreError> {
-        todo!()
-    }
+
+    /// Whether a compaction should be asked for: enough files, or references to get rid of.
     pub fn needs_compaction(&self) -> bool {
-        todo!()
+        let compacting = self.compacting.lock();
+        let files = self.files();
+        let free = files.iter().filter(|f| !compacting.contains(f.name()));
+        let references = free.clone().any(|f| f.is_reference());
+        references || free.count() >= self.context().config.compaction.min_files
     }
+
     /// Whether enough time has passed for a major compaction.
-    pub fn needs_major_compaction(&self, _now_ms: u64) -> bool {
-        todo!()
+    pub fn needs_major_compaction(&self, now_ms: u64) -> bool {
+        let candidates: Vec<Candidate> = self.files().iter().map(|f| candidate(f)).collect();
+        let candidates: Vec<_> = candidates.iter().collect();
+        policy::major_is_due(&candidates, &self.context().config, self.options().file_ttl_ms(), now_ms)
+    }
+
+    /// How urgent compaction is: the files that are still allowed before flushes wait; negative beyond.
+    pub fn compaction_priority(&self) -> i64 {
+        self.context().config.blocking_files as i64 - self.file_count() as i64
+    }
+}
+
+fn candidate(file: &StoreFile) -> Candidate {
+    Candidate {
+        name: file.name().to_owned(),
+        size_bytes: file.size_bytes(),
+        is_reference: file.is_reference(),
+        exclude_from_minor: file.exclude_from_minor,
+        modified_ms: file.modified_ms,
+        min_timestamp: file.time_range().map(|(min, _)| min),
+    }
+}
+
+/// The next cell from a source that may block.
+pub(crate) fn next_cell<'a>(
+    scanner: &'a mut CompactionScanner,
+    source: &dyn BlockSource,
+) -> Result<Option<CellRef<'a>>, StoreError> {
+    match scanner.next(source)? {
+        Step::Ready(cell) => Ok(cell),
+        Step::Need(request) => {
+            Err(StoreError::Invalid(format!("the source did not wait for the block at offset {}", request.offset)))
+        }
     }
 }

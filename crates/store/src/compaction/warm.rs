@@ -1,0 +1,51 @@
+//! Handing the cache over: what was hot in the inputs is brought into the cache from the new file before readers turn
+//! to it, so that a compaction is not followed by a cold moment.
+
+use super::Throttle;
+use crate::{Store, StoreError, StoreFile, store_file::ready};
+use martite_cell::key;
+use martite_hfile::{Block, BlockType};
+use std::sync::Arc;
+
+/// Reads the blocks of `new` that have the first keys of the inputs' cached data blocks: at most as many blocks as
+/// were cached before.
+pub(super) fn hand_over(
+    store: &Store,
+    inputs: &[Arc<StoreFile>],
+    new: &Arc<StoreFile>,
+    throttle: &dyn Throttle,
+) -> Result<(), StoreError> {
+    let files = &store.context().files;
+    let cache = files.cache();
+    let mut hot = Vec::new();
+    for file in inputs {
+        let id = file.open_file().id();
+        for offset in cache.cached_offsets(id) {
+            let Some(block) = cache.peek(&(id, offset)) else { continue };
+            let Some(key) = first_key(&block) else { continue };
+            if file.half.as_ref().is_none_or(|half| half.shows(new.order(), key)) {
+                hot.push((key.to_vec(), u64::from(block.on_disk_size)));
+            }
+        }
+    }
+    hot.sort_by(|a, b| new.order().keys(&a.0, &b.0));
+    let source = files.blocking();
+    let mut scanner = new.scanner(true);
+    for (key, bytes) in hot {
+        ready(&new.reader, scanner.seek(&key, &source)?)?;
+        throttle.pause(bytes).map_err(StoreError::Cancelled)?;
+    }
+    Ok(())
+}
+
+/// Flat key of the first cell of a decoded data block: `| i32 key length | i32 value length | key …`.
+fn first_key(block: &Block) -> Option<&[u8]> {
+    if !matches!(block.kind, BlockType::Data | BlockType::EncodedData) {
+        return None;
+    }
+    let payload = block.payload();
+    let len = u32::from_be_bytes(payload.get(..4)?.try_into().ok()?) as usize;
+    let key = payload.get(8..8usize.checked_add(len)?)?;
+    key::check(key).ok()?;
+    Some(key)
+}

@@ -1,0 +1,178 @@
+//! [`NewFile`]: a store file being written, from `<region>/.tmp/<family>/` to its place in the family's directory.
+//!
+//! ```text
+//! create ──▶ append … ──▶ finish: sync, open again, compare ──▶ commit: rename, sync the directory ──▶ a store file
+//!                                                          └──▶ dropped: the file is removed
+//! ```
+//!
+//! After a crash before `commit` has returned there is the whole file or none; leftovers in `.tmp` go when the store opens.
+
+use crate::{Store, StoreError, StoreFile, name, reference::Resolved};
+use martite_cell::CellRef;
+use martite_env::{FileSystem, FileWriter};
+use martite_hfile::{Compression, Finished, Reader, StoreMeta, Writer, WriterOptions};
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// How much is handed to the file system at once.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// What differs between the files of a flush and of compactions.
+#[derive(Debug, Clone)]
+pub(crate) struct NewFileOptions {
+    pub compression: Compression,
+    pub include_tags: bool,
+    pub include_mvcc: bool,
+    pub expected_keys: u64,
+    pub now_ms: u64,
+}
+
+/// A file that is being written.
+pub(crate) struct NewFile {
+    writer: Writer<SlicedWriter>,
+    file: TmpFile,
+}
+
+/// A finished, synced and checked file in `.tmp`; removed when dropped without [`TmpFile::commit`].
+pub(crate) struct TmpFile {
+    fs: Arc<dyn FileSystem>,
+    name: String,
+    path: PathBuf,
+    committed: bool,
+}
+
+/// Collects small writes, and syncs now and then so that the last sync has little to do.
+struct SlicedWriter {
+    file: Box<dyn FileWriter>,
+    buffer: Vec<u8>,
+    sync_every_bytes: u64,
+    unsynced_bytes: u64,
+}
+
+impl SlicedWriter {
+    fn drain(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.buffer)?;
+        self.unsynced_bytes += self.buffer.len() as u64;
+        self.buffer.clear();
+        if self.unsynced_bytes >= self.sync_every_bytes {
+            self.unsynced_bytes = 0;
+            self.file.sync_data()?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for SlicedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.len() + bytes.len() > WRITE_BYTES {
+            self.drain()?;
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl NewFile {
+    pub(crate) fn create(store: &Store, options: &NewFileOptions) -> Result<NewFile, StoreError> {
+        let (ctx, family) = (store.context(), store.options());
+        let dir = store.tmp_dir();
+        ctx.fs.create_dir_all(dir).map_err(StoreError::io("create", dir))?;
+        let name = name::new_hfile(&*ctx.random);
+        let path = dir.join(&name);
+        let file = ctx.fs.create(&path).map_err(StoreError::io("create", &path))?;
+        let out = SlicedWriter {
+            file,
+            buffer: Vec::new(),
+            sync_every_bytes: ctx.config.sync_every_bytes.max(1),
+            unsynced_bytes: 0,
+        };
+        let file = TmpFile { fs: ctx.fs.clone(), name, path, committed: false };
+        let writer_options = WriterOptions {
+            name: file.path.to_string_lossy().into_owned(),
+            block_size: family.block_size,
+            compression: options.compression,
+            encoding: family.encoding,
+            bloom: family.bloom,
+            include_tags: options.include_tags,
+            include_mvcc: options.include_mvcc,
+            compress_tags: family.compress_tags,
+            order: family.order,
+            create_time_ms: options.now_ms,
+            expected_keys: options.expected_keys,
+            ..WriterOptions::default()
+        };
+        Ok(NewFile { writer: Writer::new(out, writer_options)?, file })
+    }
+
+    pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<(), StoreError> {
+        Ok(self.writer.append(cell)?)
+    }
+    pub(crate) fn entries(&self) -> u64 {
+        self.writer.entries()
+    }
+    /// Bytes written so far, the open block not included.
+    pub(crate) fn position(&self) -> u64 {
+        self.writer.position()
+    }
+
+    /// Writes the rest, syncs, and reads trailer, index and file info back.
+    pub(crate) fn finish(self, meta: StoreMeta) -> Result<(TmpFile, Finished), StoreError> {
+        let NewFile { writer, file } = self;
+        let max_seq_id = meta.max_seq_id;
+        let (mut out, finished) = writer.finish(meta)?;
+        out.drain().map_err(StoreError::io("write", &file.path))?;
+        out.file.sync_data().map_err(StoreError::io("sync", &file.path))?;
+        drop(out);
+        let bytes = file.fs.open(&file.path).map_err(StoreError::io("open", &file.path))?;
+        let reader = Reader::open(0, &file.path.to_string_lossy(), &bytes)?;
+        let (found, expected) = (
+            (reader.entries(), reader.max_seq_id(), reader.last_key()),
+            (finished.entries, max_seq_id, finished.last_key.as_deref()),
+        );
+        if found != expected {
+            let what = format!("read back {found:?} of what was written, {expected:?}");
+            return Err(StoreError::corrupt(&file.path, what));
+        }
+        Ok((file, finished))
+    }
+}
+
+impl TmpFile {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Moves the file into the family's directory, durably, and opens it there. On an error no file is left behind;
+    /// if even that cannot be told, the store is poisoned: it refuses to compact until it is opened again.
+    pub(crate) fn commit(mut self, store: &Store, now_ms: u64) -> Result<StoreFile, StoreError> {
+        let path = store.dir().join(&self.name);
+        self.fs.rename(&self.path, &path).map_err(StoreError::io("move into place", &self.path))?;
+        self.committed = true;
+        let opened = self.fs.sync_dir(store.dir()).map_err(StoreError::io("sync", store.dir())).and_then(|()| {
+            let resolved = Resolved { places: vec![path.clone()], half: None };
+            StoreFile::open(&store.context().files, store.dir(), &self.name, resolved, now_ms, store.options())
+        });
+        if opened.is_err() && self.fs.remove_file(&path).and_then(|()| self.fs.sync_dir(store.dir())).is_err() {
+            store.poison();
+        }
+        opened
+    }
+}
+
+impl Drop for TmpFile {
+    fn drop(&mut self) {
+        if !self.committed {
+            // What cannot be removed now goes when the store opens.
+            let _ = self.fs.remove_file(&self.path);
+        }
+    }
+}
