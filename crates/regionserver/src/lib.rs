@@ -1,2 +1,288 @@
-//! Hosts regions; one module per RPC method.
+//! The region server: hosts regions, and answers ClientService and AdminService. One module per RPC method.
+//!
+//! ```text
+//!   rpc::Call ── by service and method ──► client/get.rs … admin/flush_region.rs
+//!                                             │ on the network thread while nothing blocks (cache only)
+//!                                             └ on the pool from the first block that is not in memory
+//! ```
+//!
+//! What is absent: decisions about where regions are (crate `master`), the configuration's keys (the binary).
 #![forbid(unsafe_code)]
+
+mod admin;
+mod background;
+mod cells;
+mod client;
+mod error;
+mod gather;
+mod mutation;
+mod online;
+mod options;
+mod query;
+mod registry;
+mod result;
+mod scanners;
+mod stats;
+
+pub use background::{Background, Events};
+pub use error::Fault;
+pub use online::Online;
+pub use options::Options;
+pub use registry::ClusterView;
+pub use scanners::Scanners;
+pub use stats::Stats;
+
+use bytes::Bytes;
+use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
+use martite_proto as pb;
+use martite_region::{Region, RegionContext, RegionError};
+use martite_rpc::{Call, Pool};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Where the region server's wishes go.
+pub trait MasterLink: Send + Sync + 'static {
+    /// A region has grown too large.
+    fn request_split(&self, encoded: &str);
+    /// The server cannot go on and must be ended.
+    fn abort(&self, reason: &str);
+    /// AdminService.StopServer.
+    fn stop(&self, reason: &str);
+}
+
+pub struct RegionServer {
+    pub name: ServerName,
+    pub ctx: Arc<RegionContext>,
+    pub options: Options,
+    pub online: Online,
+    pub scanners: Scanners,
+    pub stats: Stats,
+    pub background: Arc<Background>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) cluster: Arc<dyn ClusterView>,
+    link: Arc<dyn MasterLink>,
+    stopping: AtomicBool,
+    started_ms: u64,
+}
+
+impl RegionServer {
+    pub fn start(
+        name: ServerName,
+        ctx: Arc<RegionContext>,
+        options: Options,
+        background: Arc<Background>,
+        pool: Arc<Pool>,
+        cluster: Arc<dyn ClusterView>,
+        link: Arc<dyn MasterLink>,
+    ) -> std::io::Result<Arc<RegionServer>> {
+        let server = Arc::new(RegionServer {
+            scanners: Scanners::new(name.start_code as u64, options.scanner_lease),
+            started_ms: ctx.clock.now_ms(),
+            name,
+            ctx,
+            options,
+            online: Online::default(),
+            stats: Stats::default(),
+            background,
+            pool,
+            cluster,
+            link,
+            stopping: AtomicBool::new(false),
+        });
+        server.background.start(&server)?;
+        Ok(server)
+    }
+
+    pub fn serves(service: &str) -> bool {
+        matches!(service, "ClientService" | "AdminService" | "ClientMetaService" | "BootstrapNodeService")
+    }
+
+    /// Answers a call of one of the services above; on the network thread.
+    pub fn call(self: &Arc<Self>, call: Call) {
+        if self.stopping.load(Ordering::Acquire) {
+            let fault = Fault::server_stopped(format!("Server {} stopping", self.name));
+            return call.responder.fail(fault.into_exception());
+        }
+        match (call.conn.service.as_str(), call.method.as_ref()) {
+            ("ClientService", "Get") => self.get(call),
+            ("ClientService", "Mutate") => self.mutate(call),
+            ("ClientService", "Multi") => self.multi(call),
+            ("ClientService", "Scan") => self.scan(call),
+            ("ClientService", "ExecService") => self.exec_service(call),
+            ("AdminService", _) => self.admin(call),
+            ("ClientMetaService" | "BootstrapNodeService", _) => self.registry(call),
+            (service, method) => {
+                let fault = Fault::unsupported(service, method);
+                call.responder.fail(fault.into_exception());
+            }
+        }
+    }
+
+    pub(crate) fn region(&self, specifier: &pb::RegionSpecifier) -> Result<Arc<Region>, Fault> {
+        self.online.find(specifier, &self.name)
+    }
+
+    /// Opens a region and serves it. Blocking.
+    pub fn open_region(&self, info: &RegionInfo, table: &Arc<TableDescriptor>) -> Result<u64, RegionError> {
+        if let Some(open) = self.online.by_encoded(info.encoded_name()) {
+            return Ok(open.open_seq_num());
+        }
+        let region = Region::open(self.ctx.clone(), info.clone(), table.clone())?;
+        let seq = region.open_seq_num();
+        if region.needs_compaction() || region.stores().iter().any(|(_, s)| s.has_references()) {
+            self.background.want_compaction(background::Job::new(info.encoded_name()));
+        }
+        self.online.insert(region);
+        Ok(seq)
+    }
+
+    /// Flushes and closes a region. Blocking; a region that is not here is closed already.
+    pub fn close_region(&self, encoded: &str) -> Result<(), RegionError> {
+        let Some(region) = self.online.by_encoded(encoded) else { return Ok(()) };
+        region.close(false)?;
+        self.online.remove(encoded);
+        Ok(())
+    }
+
+    /// Closes everything: meta last. Blocking.
+    pub fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        self.background.stop();
+        let (meta, others): (Vec<_>, Vec<_>) = self.online.all().into_iter().partition(|r| r.info().is_meta());
+        for region in others.into_iter().chain(meta) {
+            if let Err(e) = region.close(false) {
+                tracing::error!(region = %region.info().name_string(), error = %e, "closing failed; the log has its edits");
+            }
+            self.online.remove(region.info().encoded_name());
+        }
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn abort(&self, reason: &str) {
+        self.stopping.store(true, Ordering::Release);
+        self.link.abort(reason);
+    }
+
+    pub(crate) fn abort_on_wal_error(&self, error: &RegionError) {
+        if matches!(error, RegionError::Wal(_)) {
+            self.abort(&error.to_string());
+        }
+    }
+
+    /// Refuses writes while all memstores together are over their limit, and asks for flushes before it comes to that.
+    pub(crate) fn check_memstore_room(&self, region: &Region) -> Result<(), Fault> {
+        let used = self.ctx.memstore_size.load(Ordering::Relaxed);
+        if used < self.options.memstore_low_bytes {
+            return Ok(());
+        }
+        self.flush_largest();
+        if used < self.options.memstore_limit_bytes || region.info().is_meta() {
+            return Ok(());
+        }
+        Err(Fault::too_busy(format!(
+            "Over global memstore limit={}, regionName={}, server={}",
+            self.options.memstore_limit_bytes,
+            region.info().name_string(),
+            self.name
+        )))
+    }
+
+    fn flush_largest(&self) {
+        if let Some(region) = self.online.all().into_iter().max_by_key(|r| r.memstore_heap_bytes()) {
+            self.background.want_flush(region.info().encoded_name());
+        }
+    }
+
+    pub(crate) fn split_if_wanted(&self, region: &Arc<Region>) {
+        if self.online.len() >= self.options.region_split_limit || region.info().table().is_system() {
+            return;
+        }
+        if !region.table().is_split_enabled() {
+            return;
+        }
+        let siblings = self.online.all().iter().filter(|r| r.info().table() == region.info().table()).count();
+        if region.needs_split(siblings) {
+            self.link.request_split(region.info().encoded_name());
+        }
+    }
+
+    /// What is done every few seconds.
+    pub(crate) fn run_chores(&self) {
+        self.scanners.sweep();
+        let now_ms = self.ctx.clock.now_ms();
+        let period = self.ctx.config.periodic_flush_ms;
+        for region in self.online.all() {
+            let overdue = |s: &martite_store::Store| {
+                s.memstore().oldest_edit_ms().is_some_and(|at| now_ms.saturating_sub(at) > period)
+            };
+            if period > 0 && region.stores().iter().any(|(_, s)| overdue(s)) {
+                self.background.want_flush(region.info().encoded_name());
+            }
+            for family in region.needs_major_compaction() {
+                let mut job = background::Job::new(region.info().encoded_name());
+                job.family = Some(family.to_vec());
+                job.major = true;
+                self.background.want_compaction(job);
+            }
+            for (family, store) in region.stores() {
+                if let Err(e) = store.archive_compacted(now_ms) {
+                    tracing::warn!(family = %family.escape_ascii(), error = %e, "archiving failed; tried again later");
+                }
+            }
+        }
+        for candidate in self.ctx.wal.flush_candidates() {
+            if let Ok(encoded) = std::str::from_utf8(&candidate.region) {
+                self.background.want_flush(encoded);
+            }
+        }
+    }
+
+    /// Client-side back-off reads this in every multi.
+    pub(crate) fn load_stats(&self, region: &Region) -> pb::RegionLoadStats {
+        let flush_size = self.ctx.config.flush_size_bytes.max(1);
+        pb::RegionLoadStats {
+            mem_store_load: Some((region.memstore_heap_bytes() * 100 / flush_size).min(100) as i32),
+            heap_occupancy: Some(0),
+            compaction_pressure: Some(0),
+        }
+    }
+
+    /// What the master is told every few seconds.
+    pub fn server_load(&self) -> pb::ServerLoad {
+        let now_ms = self.ctx.clock.now_ms();
+        pb::ServerLoad {
+            total_number_of_requests: Some(self.stats.requests()),
+            number_of_requests: Some(self.stats.requests()),
+            used_heap_mb: Some((self.ctx.memstore_size.load(Ordering::Relaxed) >> 20) as u32),
+            max_heap_mb: Some((self.options.memstore_limit_bytes >> 20) as u32),
+            region_loads: self.online.all().iter().map(|r| r.load().to_proto(r.info().name())).collect(),
+            report_start_time: Some(self.started_ms),
+            report_end_time: Some(now_ms),
+            info_server_port: Some(self.options.info_port),
+            ..Default::default()
+        }
+    }
+
+    /// Flushes a region and starts the compaction that this makes due.
+    pub fn flush_region(
+        &self,
+        region: &Region,
+        families: Option<&[Bytes]>,
+    ) -> Result<martite_region::FlushOutcome, RegionError> {
+        let outcome = region.flush(families, "requested")?;
+        if outcome.compaction_needed {
+            self.background.want_compaction(background::Job::new(region.info().encoded_name()));
+        }
+        Ok(outcome)
+    }
+
+    /// Waits for a flush to make room, at most until `deadline`.
+    pub fn wait_for_memstore_room(&self, deadline: Instant) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        self.background.wait_for_room(left.min(Duration::from_secs(1)));
+    }
+}

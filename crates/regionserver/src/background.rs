@@ -1,0 +1,273 @@
+//! Flushes, compactions and splits: work that regions ask for and threads of low priority do.
+//!
+//! One thread flushes, a few compact; a thread of its own looks every few seconds for what is overdue (old edits,
+//! periodic major compactions, expired scanner leases). Each asked-for piece of work is queued once.
+
+use crate::RegionServer;
+use martite_region::{Region, RegionEvents};
+use martite_store::Throttle;
+use parking_lot::{Condvar, Mutex};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A queue of encoded region names, each in it at most once.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<QueueState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct QueueState {
+    waiting: VecDeque<Job>,
+    known: BTreeSet<Job>,
+    running: Vec<Job>,
+    stopped: bool,
+}
+
+/// What is to be done to a region.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Job {
+    pub region: String,
+    pub family: Option<Vec<u8>>,
+    pub major: bool,
+    pub user: bool,
+}
+
+impl Job {
+    pub(crate) fn new(region: &str) -> Job {
+        Job { region: region.to_owned(), family: None, major: false, user: false }
+    }
+}
+
+impl Queue {
+    fn push(&self, job: Job) -> bool {
+        let mut state = self.state.lock();
+        if state.stopped || !state.known.insert(job.clone()) {
+            return false;
+        }
+        state.waiting.push_back(job);
+        self.changed.notify_one();
+        true
+    }
+    /// None: stopped.
+    fn pop(&self) -> Option<Job> {
+        let mut state = self.state.lock();
+        loop {
+            if state.stopped {
+                return None;
+            }
+            if let Some(job) = state.waiting.pop_front() {
+                state.known.remove(&job);
+                state.running.push(job.clone());
+                return Some(job);
+            }
+            self.changed.wait(&mut state);
+        }
+    }
+    fn done(&self, job: &Job) {
+        let mut state = self.state.lock();
+        if let Some(at) = state.running.iter().position(|j| j == job) {
+            state.running.swap_remove(at);
+        }
+    }
+    fn stop(&self) {
+        self.state.lock().stopped = true;
+        self.changed.notify_all();
+    }
+    fn len(&self) -> usize {
+        let state = self.state.lock();
+        state.waiting.len() + state.running.len()
+    }
+    /// Whether anything that `is` holds for waits or runs.
+    fn any(&self, is: impl Fn(&Job) -> bool) -> bool {
+        let state = self.state.lock();
+        state.waiting.iter().chain(&state.running).any(is)
+    }
+    fn clear(&self) {
+        let mut state = self.state.lock();
+        state.waiting.clear();
+        state.known.clear();
+    }
+}
+
+/// The queues, and the threads that work on them.
+#[derive(Default)]
+pub struct Background {
+    flushes: Queue,
+    compactions: Queue,
+    stopped: AtomicBool,
+    compactions_on: AtomicBool,
+    chores: (Mutex<()>, Condvar),
+    /// Woken after each flush: writers may be waiting for room.
+    room: (Mutex<()>, Condvar),
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    server: Mutex<Weak<RegionServer>>,
+}
+
+impl Background {
+    pub(crate) fn start(self: &Arc<Self>, server: &Arc<RegionServer>) -> std::io::Result<()> {
+        *self.server.lock() = Arc::downgrade(server);
+        self.compactions_on.store(true, Ordering::Release);
+        let spawn = |name: &str, run: fn(&Background)| -> std::io::Result<()> {
+            let this = self.clone();
+            let handle = std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&this))?;
+            self.threads.lock().push(handle);
+            Ok(())
+        };
+        spawn("flush", Background::run_flushes)?;
+        for _ in 0..server.options.small_compaction_threads + server.options.large_compaction_threads {
+            spawn("compact", Background::run_compactions)?;
+        }
+        spawn("chores", Background::run_chores)
+    }
+
+    /// Stops after the piece of work at hand; compactions are cancelled.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        self.flushes.stop();
+        self.compactions.stop();
+        self.chores.1.notify_all();
+        let threads = std::mem::take(&mut *self.threads.lock());
+        for thread in threads {
+            if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
+                tracing::error!("a background thread panicked");
+            }
+        }
+    }
+
+    fn server(&self) -> Option<Arc<RegionServer>> {
+        self.server.lock().upgrade()
+    }
+
+    pub(crate) fn want_flush(&self, region: &str) {
+        self.flushes.push(Job::new(region));
+    }
+
+    pub(crate) fn want_compaction(&self, job: Job) {
+        self.compactions.push(job);
+    }
+
+    pub(crate) fn switch_compactions(&self, on: bool) -> bool {
+        self.compactions_on.swap(on, Ordering::AcqRel)
+    }
+
+    pub(crate) fn clear_compactions(&self) {
+        self.compactions.clear();
+    }
+
+    pub fn compactions_waiting(&self) -> usize {
+        self.compactions.len()
+    }
+
+    /// Whether a minor and whether a major compaction of the region waits or runs.
+    pub fn compactions_of(&self, region: &str) -> (bool, bool) {
+        let any = |major: bool| self.compactions.any(|j| j.region == region && j.major == major);
+        (any(false), any(true))
+    }
+
+    /// Waits until a flush has ended or the time is over.
+    pub(crate) fn wait_for_room(&self, timeout: Duration) {
+        let mut guard = self.room.0.lock();
+        self.room.1.wait_for(&mut guard, timeout);
+    }
+
+    fn run_flushes(&self) {
+        while let Some(job) = self.flushes.pop() {
+            let Some(server) = self.server() else { return };
+            self.flush(&server, &job);
+            self.flushes.done(&job);
+            let _writers = self.room.0.lock();
+            self.room.1.notify_all();
+        }
+    }
+
+    fn flush(&self, server: &Arc<RegionServer>, job: &Job) {
+        let Some(region) = server.online.by_encoded(&job.region) else { return };
+        match region.flush(None, "memstore size") {
+            Ok(outcome) => {
+                if outcome.compaction_needed {
+                    self.want_compaction(job.clone());
+                }
+                server.split_if_wanted(&region);
+            }
+            Err(e) => {
+                tracing::error!(region = %region.info().name_string(), error = %e, "flush failed");
+                server.abort_on_wal_error(&e);
+            }
+        }
+    }
+
+    fn run_compactions(&self) {
+        while let Some(job) = self.compactions.pop() {
+            let Some(server) = self.server() else { return };
+            let again = self.compact(&server, &job);
+            self.compactions.done(&job);
+            if again {
+                self.want_compaction(Job { user: false, ..job });
+            }
+        }
+    }
+
+    /// True: the region has enough files for another round.
+    fn compact(&self, server: &Arc<RegionServer>, job: &Job) -> bool {
+        let Some(region) = server.online.by_encoded(&job.region) else { return false };
+        if !job.user && !(self.compactions_on.load(Ordering::Acquire) && region.table().is_compaction_enabled()) {
+            return false;
+        }
+        match region.compact(job.family.as_deref(), job.major, self) {
+            Ok(done) => {
+                server.split_if_wanted(&region);
+                !done.is_empty() && !job.major && region.needs_compaction()
+            }
+            Err(e) if region.is_closed() || self.stopped.load(Ordering::Acquire) => {
+                tracing::debug!(region = %region.info().name_string(), error = %e, "compaction given up");
+                false
+            }
+            Err(e) => {
+                tracing::error!(region = %region.info().name_string(), error = %e, "compaction failed");
+                server.abort_on_wal_error(&e);
+                false
+            }
+        }
+    }
+
+    fn run_chores(&self) {
+        while !self.stopped.load(Ordering::Acquire) {
+            let Some(server) = self.server() else { return };
+            server.run_chores();
+            let period = server.options.chore_period;
+            drop(server);
+            let mut guard = self.chores.0.lock();
+            if !self.stopped.load(Ordering::Acquire) {
+                self.chores.1.wait_for(&mut guard, period);
+            }
+        }
+    }
+}
+
+/// A compaction stops when the server does.
+impl Throttle for Background {
+    fn pause(&self, _bytes: u64) -> Result<(), String> {
+        if self.stopped.load(Ordering::Acquire) { Err("the server is stopping".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// What regions tell their server; they hold locks while they do.
+pub struct Events(pub Arc<Background>);
+
+impl RegionEvents for Events {
+    fn flush_wanted(&self, region: &Region) {
+        self.0.want_flush(region.info().encoded_name());
+    }
+    fn flushed(&self, _region: &Region) {}
+    fn wal_failed(&self, region: &Region) {
+        tracing::error!(region = %region.info().name_string(), "the log failed: nothing more will be acknowledged");
+        if let Some(server) = self.0.server() {
+            server.abort("the write-ahead log failed");
+        }
+    }
+}

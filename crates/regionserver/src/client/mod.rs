@@ -1,0 +1,7 @@
+//! ClientService: one module per method.
+
+mod get;
+mod multi;
+mod mutate;
+mod scan;
+mod service;

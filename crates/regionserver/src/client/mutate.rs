@@ -1,0 +1,149 @@
+//! `ClientService.Mutate`: one mutation, with or without a condition.
+
+use crate::cells::CellCursor;
+use crate::error::Fault;
+use crate::{RegionServer, mutation, result};
+use martite_hfile::{BlockSource, Step};
+use martite_proto as pb;
+use martite_region::{Check, Condition, MutationKind, Region, RegionError, WriteBody, WriteRequest, Written};
+use martite_rpc::{Call, Class, Responder};
+use pb::Message;
+use std::sync::Arc;
+
+/// A decoded request.
+struct Work {
+    region: Arc<Region>,
+    write: WriteRequest,
+    /// Whether the answer carries `processed` (Put, Delete, and everything with a condition).
+    answers_processed: bool,
+    call: Call,
+}
+
+impl RegionServer {
+    pub(crate) fn mutate(self: &Arc<Self>, call: Call) {
+        self.stats.mutate.hit();
+        match self.decode_mutate(&call) {
+            Err(fault) => call.responder.fail(fault.into_exception()),
+            Ok((region, write, answers_processed)) => {
+                let mut work = Work { region, write, answers_processed, call };
+                let files = self.ctx.stores.files.clone();
+                match attempt(&mut work, &files.cache_only()) {
+                    Some(outcome) => answer(work.call, work.answers_processed, outcome),
+                    None => self.mutate_on_pool(work),
+                }
+            }
+        }
+    }
+
+    fn mutate_on_pool(self: &Arc<Self>, work: Work) {
+        let files = self.ctx.stores.files.clone();
+        let Work { region, mut write, answers_processed, call } = work;
+        self.pool.spawn_call(Class::Write, call, move |call| {
+            let outcome = loop {
+                match region.write(&mut write, &files.blocking()) {
+                    Ok(Step::Ready(written)) => break Ok(written),
+                    Ok(Step::Need(_)) => {}
+                    Err(e) => break Err(e),
+                }
+            };
+            answer(call, answers_processed, outcome);
+        });
+    }
+
+    fn decode_mutate(&self, call: &Call) -> Result<(Arc<Region>, WriteRequest, bool), Fault> {
+        let request =
+            pb::MutateRequest::decode(call.param.clone()).map_err(|e| Fault::bad_message("MutateRequest", e))?;
+        let region = self.region(&request.region)?;
+        self.check_memstore_room(&region)?;
+        let mut cells = CellCursor::new(call.cells.clone(), call.conn.codec)?;
+        let one = mutation::decode(&request.mutation, &mut cells)?;
+        let nonce_group = request.nonce_group.unwrap_or(0);
+        let plain = matches!(one.kind, MutationKind::Put | MutationKind::Delete);
+        Ok(match &request.condition {
+            Some(condition) => {
+                (region, WriteRequest::atomic(vec![one], Some(decode_condition(condition)?), nonce_group), true)
+            }
+            None if plain => (region, WriteRequest::batch(vec![one]), true),
+            None => (region, WriteRequest::atomic(vec![one], None, nonce_group), false),
+        })
+    }
+}
+
+/// None: it would block, call again on the pool.
+fn attempt(work: &mut Work, src: &dyn BlockSource) -> Option<Result<Written, RegionError>> {
+    match work.region.write(&mut work.write, src) {
+        Ok(Step::Ready(written)) => Some(Ok(written)),
+        Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => None,
+        Err(e) => Some(Err(e)),
+    }
+}
+
+fn answer(call: Call, answers_processed: bool, outcome: Result<Written, RegionError>) {
+    let Call { responder, conn, .. } = call;
+    let mut written = match outcome {
+        Ok(written) => written,
+        Err(e) => return responder.fail(Fault::from(e).into_exception()),
+    };
+    // A batch of one: its own result is the call's.
+    let processed = match written.ops.pop() {
+        Some(Err(e)) => return responder.fail(Fault::from(e).into_exception()),
+        Some(Ok(())) => true,
+        None => written.processed,
+    };
+    let (result, block) = match (written.result, conn.codec) {
+        (None, _) => (None, Vec::new()),
+        (Some(cells), Some(codec)) => {
+            (Some(result::in_block(cells.len())), result::block(untagged(cells, codec), codec))
+        }
+        (Some(cells), None) => (Some(result::inline(cells.iter())), Vec::new()),
+    };
+    let response = pb::MutateResponse { result, processed: answers_processed.then_some(processed), metrics: None };
+    written.pending.on_done(move |durable| respond(responder, durable, &response, block));
+}
+
+fn respond(responder: Responder, durable: Result<(), RegionError>, response: &pb::MutateResponse, block: Vec<u8>) {
+    match durable {
+        Ok(()) => responder.ok(response, block),
+        Err(e) => responder.fail(Fault::from(e).into_exception()),
+    }
+}
+
+/// New cells of Increment and Append hold their tags; a client without a codec for tags must not see them.
+pub(crate) fn untagged(cells: martite_cell::CellBuf, codec: martite_cell::Codec) -> martite_cell::CellBuf {
+    if codec.carries_tags() || cells.iter().all(|c| c.tags.is_empty()) {
+        return cells;
+    }
+    let mut out = martite_cell::CellBuf::new(false);
+    cells.iter().for_each(|c| out.push(&c));
+    out
+}
+
+/// The condition of a checkAndMutate.
+pub(crate) fn decode_condition(proto: &pb::Condition) -> Result<Condition, Fault> {
+    let check = match &proto.filter {
+        Some(filter) => Check::Filter(filter.clone()),
+        None => {
+            let op = proto
+                .compare_type
+                .and_then(martite_filter::CompareOp::decode)
+                .ok_or_else(|| Fault::do_not_retry("Condition without a known compare_type"))?;
+            let comparator =
+                proto.comparator.as_ref().ok_or_else(|| Fault::do_not_retry("Condition without a comparator"))?;
+            Check::Value {
+                family: proto.family.clone().unwrap_or_default(),
+                qualifier: proto.qualifier.clone().unwrap_or_default(),
+                op,
+                comparator: martite_filter::Comparator::decode(comparator)?,
+            }
+        }
+    };
+    Ok(Condition { row: proto.row.clone(), time_range: mutation::time_range(proto.time_range.as_ref()), check })
+}
+
+/// Whether a write may be tried on the network thread: large ones go to the pool at once.
+pub(crate) fn is_short(write: &WriteRequest) -> bool {
+    match &write.body {
+        WriteBody::Batch(all) => all.len() <= 1000,
+        WriteBody::Atomic { mutations, .. } => mutations.len() <= 1000,
+    }
+}

@@ -1,0 +1,331 @@
+//! `ClientService.Scan`: open, next, renew and close of a scanner, in any combination that clients send.
+//!
+//! A call works in slices: the first ones on the network thread, as long as blocks are in memory; the rest, or a block
+//! that must be read, on the pool. The rules of the flags are those of HBase 2.6 `RSRpcServices.scan`.
+
+use crate::error::Fault;
+use crate::scanners::{Lookup, OpenScanner, Opening};
+use crate::{RegionServer, query, result};
+use martite_hfile::{BlockSource, Step};
+use martite_proto as pb;
+use martite_region::{Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanState};
+use martite_rpc::{Call, Class};
+use pb::Message;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Cells that a call may look at on the network thread before it goes to the pool.
+const INLINE_CELLS: u64 = 2_000;
+/// Cells of one slice on the pool.
+const SLICE_CELLS: u64 = 20_000;
+
+/// One Scan call under way.
+struct Work {
+    request: pb::ScanRequest,
+    scanner: Arc<OpenScanner>,
+    limits: ScanLimits,
+    out: ScanOutput,
+    response: pb::ScanResponse,
+    /// When a heartbeat is due, for clients that understand it.
+    give_up: Option<Instant>,
+    may_heartbeat: bool,
+    close: bool,
+    rows: u64,
+    started: Instant,
+}
+
+enum Opened {
+    /// Answer at once: nothing to scan.
+    Answer(pb::ScanResponse),
+    Work(Box<Work>),
+}
+
+impl RegionServer {
+    pub(crate) fn scan(self: &Arc<Self>, call: Call) {
+        self.stats.scan.hit();
+        let mut work = match self.open_work(&call) {
+            Err(fault) => return call.responder.fail(fault.into_exception()),
+            Ok(Opened::Answer(response)) => return call.responder.ok(&response, Vec::new()),
+            Ok(Opened::Work(work)) => work,
+        };
+        if work.rows == 0 {
+            work.response.more_results_in_region = Some(true);
+            return self.finish_scan(call, *work, None);
+        }
+        let files = self.ctx.stores.files.clone();
+        work.limits.pause_after_cells = INLINE_CELLS;
+        match step(&mut work, &files.cache_only()) {
+            Ok(Some(state)) => self.finish_scan(call, *work, Some(state)),
+            Err(e) => self.fail_scan(call, &work, e),
+            Ok(None) => self.scan_on_pool(call, work),
+        }
+    }
+
+    fn scan_on_pool(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
+        let server = self.clone();
+        let files = self.ctx.stores.files.clone();
+        work.limits.pause_after_cells = SLICE_CELLS;
+        let mut abandoned = Abandoned { server: self.clone(), scanner: Some(work.scanner.clone()) };
+        self.pool.spawn_call(Class::Scan, call, move |call| {
+            // From here on the call itself ends the scanner or gives it back.
+            let in_charge = abandoned.scanner.take();
+            loop {
+                if call.conn.is_closed() {
+                    if let Some(scanner) = &in_charge {
+                        server.scanners.close(scanner, true);
+                    }
+                    return call.responder.discard();
+                }
+                match step(&mut work, &files.blocking()) {
+                    Ok(Some(state)) => return server.finish_scan(call, *work, Some(state)),
+                    Ok(None) => {}
+                    Err(e) => return server.fail_scan(call, &work, e),
+                }
+            }
+        });
+    }
+
+    fn open_work(&self, call: &Call) -> Result<Opened, Fault> {
+        let request = pb::ScanRequest::decode(call.param.clone()).map_err(|e| Fault::bad_message("ScanRequest", e))?;
+        if request.scanner_id.is_none() && request.scan.is_none() {
+            return Err(Fault::do_not_retry("Missing required input: scannerId or scan"));
+        }
+        let mut response = pb::ScanResponse::default();
+        let scanner = match request.scanner_id {
+            Some(id) => {
+                response.scanner_id = Some(id);
+                match self.find_scanner(id, &request)? {
+                    Some(scanner) => scanner,
+                    None => return Ok(Opened::Answer(response)),
+                }
+            }
+            None => self.open_scanner(&request, &mut response)?,
+        };
+        let checked = check_call_seq(&request, &scanner);
+        if request.renew == Some(true) || checked.is_err() {
+            self.scanners.release(&scanner);
+            checked?;
+            return Ok(Opened::Answer(response));
+        }
+        Ok(Opened::Work(Box::new(self.prepare(call, request, scanner, response))))
+    }
+
+    /// The scanner of a `next`, its lease stopped. None: it has ended, which clients may not know yet.
+    fn find_scanner(&self, id: u64, request: &pb::ScanRequest) -> Result<Option<Arc<OpenScanner>>, Fault> {
+        let scanner = match self.scanners.find(id) {
+            Lookup::Open(scanner) => scanner,
+            Lookup::Closed { next_call_seq } => {
+                return match request.next_call_seq {
+                    Some(seq) if seq != next_call_seq + 1 => Err(Fault::out_of_order_next(format!(
+                        "Expected nextCallSeq for closed request: {} But the nextCallSeq got from client: {seq}",
+                        next_call_seq + 1
+                    ))),
+                    _ => Ok(None),
+                };
+            }
+            Lookup::Unknown => {
+                return Err(Fault::unknown_scanner(format!(
+                    "Unknown scanner '{id}': the id is wrong, its lease expired (hbase.client.scanner.timeout.period), \
+                     or the server was restarted"
+                )));
+            }
+        };
+        if !self.online.is_current(&scanner.region) {
+            self.scanners.close(&scanner, true);
+            return Err(Fault::not_serving(format!(
+                "Region has changed on the scanner {id}: regionName={}",
+                scanner.region.info().name_string()
+            )));
+        }
+        if !self.scanners.acquire(&scanner) {
+            return Err(Fault::lease(format!("lease '{id}' does not exist: another call is using the scanner")));
+        }
+        Ok(Some(scanner))
+    }
+
+    fn open_scanner(
+        &self,
+        request: &pb::ScanRequest,
+        response: &mut pb::ScanResponse,
+    ) -> Result<Arc<OpenScanner>, Fault> {
+        let (Some(specifier), Some(scan)) = (&request.region, &request.scan) else {
+            return Err(Fault::do_not_retry("Missing required input: region"));
+        };
+        let region: Arc<Region> = self.region(specifier)?;
+        let spec = query::scan(scan, &region)?;
+        let scanner = region.scanner(spec)?;
+        response.mvcc_read_point = Some(scanner.read_point());
+        response.ttl = Some(self.scanners.lease_ms());
+        let open = self.scanners.open(Opening {
+            region,
+            scanner,
+            max_result_size: scan.max_result_size.unwrap_or(0),
+            batch: scan.batch_size.unwrap_or(0),
+            needs_cursor: scan.need_cursor_result.unwrap_or(false),
+        });
+        response.scanner_id = Some(open.id);
+        Ok(open)
+    }
+
+    fn prepare(
+        &self,
+        call: &Call,
+        request: pb::ScanRequest,
+        scanner: Arc<OpenScanner>,
+        response: pb::ScanResponse,
+    ) -> Work {
+        let close = request.close_scanner.unwrap_or(false);
+        let rows = u64::from(request.number_of_rows.unwrap_or(u32::from(!close)));
+        let allow_partial = request.client_handles_partials.unwrap_or(false);
+        let may_heartbeat = allow_partial && request.client_handles_heartbeats.unwrap_or(false);
+        let server_max = self.options.max_result_bytes as u64;
+        let size_bytes = match scanner.max_result_size {
+            0 => server_max,
+            asked => asked.min(server_max),
+        };
+        let limits = ScanLimits {
+            results: rows,
+            batch: scanner.batch,
+            size_bytes,
+            block_bytes: server_max,
+            rows: request.limit_of_rows.unwrap_or(0),
+            allow_partial,
+            pause_after_cells: 0,
+        };
+        let give_up = may_heartbeat.then(|| call.received + self.scan_time_limit(call));
+        let out = ScanOutput::new(call.conn.codec.is_some_and(|c| c.carries_tags()));
+        Work { request, scanner, limits, out, response, give_up, may_heartbeat, close, rows, started: Instant::now() }
+    }
+
+    /// Half of the shorter of lease and call timeout.
+    fn scan_time_limit(&self, call: &Call) -> Duration {
+        let lease = u64::from(self.scanners.lease_ms());
+        let limit = match call.timeout_ms {
+            0 => lease,
+            timeout => lease.min(u64::from(timeout)),
+        };
+        Duration::from_millis((limit / 2).max(self.options.min_scan_time_limit_ms))
+    }
+
+    fn fail_scan(&self, call: Call, work: &Work, error: RegionError) {
+        self.scanners.close(&work.scanner, true);
+        let fault = Fault::from(error);
+        let fault = if fault.do_not_retry || fault.class.ends_with("NotServingRegionException") {
+            fault
+        } else if call.conn.has_version(1, 4) {
+            Fault::scanner_reset(format!("Scanner is closed on the server-side: {}", fault.text()))
+        } else {
+            Fault::unknown_scanner(format!("Scanner is closed on the server-side: {}", fault.text()))
+        };
+        call.responder.fail(fault.into_exception());
+    }
+
+    fn finish_scan(&self, call: Call, work: Work, state: Option<ScanState>) {
+        let Work { request, scanner, out, mut response, may_heartbeat, close, started, .. } = work;
+        let empty = out.results.is_empty();
+        if let Some(state) = &state {
+            response.more_results_in_region = Some(state.more_in_region);
+            if state.end == ScanEnd::Rows || (state.filter_done && empty) {
+                response.more_results = Some(false);
+            }
+            let nothing_yet = state.end == ScanEnd::Size && empty;
+            if state.more_in_region && may_heartbeat && (state.end == ScanEnd::Time || nothing_yet) {
+                response.heartbeat_message = Some(true);
+                if scanner.needs_cursor {
+                    response.cursor = state.cursor.clone().map(|row| pb::Cursor { row: Some(row) });
+                }
+            }
+        }
+        let more = *response.more_results.get_or_insert(true);
+        if close || !more || response.more_results_in_region == Some(false) {
+            self.scanners.close(&scanner, false);
+        } else if request.scanner_id.is_some() {
+            self.scanners.release(&scanner);
+        } else {
+            self.scanners.add(scanner.clone());
+        }
+        if request.track_scan_metrics == Some(true) {
+            response.scan_metrics = Some(metrics(&out, &call, started));
+        }
+        let block = fill(&mut response, out, call.conn.codec);
+        call.responder.ok(&response, block);
+    }
+}
+
+/// Closes the scanner of a call that the pool dropped: its queue was full, or the client gave up.
+struct Abandoned {
+    server: Arc<RegionServer>,
+    scanner: Option<Arc<OpenScanner>>,
+}
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        if let Some(scanner) = &self.scanner {
+            self.server.scanners.close(scanner, true);
+        }
+    }
+}
+
+/// Scans on. None: a block is missing, or the slice is over.
+fn step(work: &mut Work, src: &dyn BlockSource) -> Result<Option<ScanState>, RegionError> {
+    let give_up = work.give_up;
+    let mut expired = || give_up.is_some_and(|at| Instant::now() >= at);
+    let mut state = work.scanner.state.lock();
+    match state.scanner.next_batch(&work.limits, &mut expired, src, &mut work.out) {
+        Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => Ok(None),
+        Ok(Step::Ready(state)) if state.end == ScanEnd::Paused => Ok(None),
+        Ok(Step::Ready(state)) => Ok(Some(state)),
+        Err(e) => Err(e),
+    }
+}
+
+fn check_call_seq(request: &pb::ScanRequest, scanner: &OpenScanner) -> Result<(), Fault> {
+    let Some(seq) = request.next_call_seq else { return Ok(()) };
+    scanner.next_call_seq.compare_exchange(seq, seq + 1, Ordering::AcqRel, Ordering::Acquire).map(drop).map_err(
+        |expected| {
+            Fault::out_of_order_next(format!(
+                "Expected nextCallSeq: {expected} But the nextCallSeq got from client: {seq}; region={}",
+                scanner.region.info().name_string()
+            ))
+        },
+    )
+}
+
+/// Puts the Results into the answer; what is returned is its cell block.
+fn fill(response: &mut pb::ScanResponse, out: ScanOutput, codec: Option<martite_cell::Codec>) -> Vec<u8> {
+    let Some(codec) = codec else {
+        let mut cells = out.cells.iter();
+        for mark in &out.results {
+            let mut one = result::inline(cells.by_ref().take(mark.cells));
+            one.partial = mark.partial.then_some(true);
+            response.results.push(one);
+        }
+        return Vec::new();
+    };
+    response.cells_per_result = out.results.iter().map(|m| m.cells as u32).collect();
+    response.partial_flag_per_result = out.results.iter().map(|m| m.partial).collect();
+    result::block(out.cells, codec)
+}
+
+fn metrics(out: &ScanOutput, call: &Call, started: Instant) -> pb::ScanMetrics {
+    let c = &out.counters;
+    let pairs = [
+        ("ROWS_SCANNED", c.rows_scanned),
+        ("ROWS_FILTERED", c.rows_filtered),
+        ("BLOCK_BYTES_SCANNED", c.block_bytes),
+        ("FS_READ_TIME", 0),
+        ("BYTES_READ_FROM_FS", 0),
+        ("BYTES_READ_FROM_BLOCK_CACHE", c.block_bytes),
+        ("BYTES_READ_FROM_MEMSTORE", 0),
+        ("BLOCK_READ_OPS_COUNT", 0),
+        ("RPC_SCAN_PROCESSING_TIME", started.elapsed().as_millis() as u64),
+        ("RPC_SCAN_QUEUE_WAIT_TIME", started.duration_since(call.received).as_millis() as u64),
+    ];
+    pb::ScanMetrics {
+        metrics: pairs
+            .iter()
+            .map(|(name, value)| pb::NameInt64Pair { name: Some((*name).to_owned()), value: Some(*value as i64) })
+            .collect(),
+    }
+}

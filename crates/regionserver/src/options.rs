@@ -1,0 +1,49 @@
+//! Plain options of the region server; who builds them knows the configuration's keys.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Largest answer of a Scan or Multi (`hbase.server.scanner.max.result.size`).
+    pub max_result_bytes: usize,
+    /// Lease of scanners (`hbase.client.scanner.timeout.period`).
+    pub scanner_lease: Duration,
+    /// Shortest time after which a scan may answer with a heartbeat
+    /// (`hbase.region.server.rpc.minimum.scan.time.limit.delta`).
+    pub min_scan_time_limit_ms: u64,
+    /// Actions of one Multi that are remarkable (`hbase.rpc.rows.warning.threshold`) …
+    pub batch_rows_threshold: usize,
+    /// … and whether more are refused (`hbase.rpc.rows.size.threshold.reject`).
+    pub reject_large_batches: bool,
+    /// Heap of all memstores at which writes wait for flushes.
+    pub memstore_limit_bytes: u64,
+    /// Heap of all memstores at which the largest are flushed.
+    pub memstore_low_bytes: u64,
+    /// Threads for small and for large compactions (`hbase.regionserver.thread.compaction.small`, `.large`).
+    pub small_compaction_threads: usize,
+    pub large_compaction_threads: usize,
+    /// How often the server looks for overdue flushes and compactions (`hbase.server.thread.wakefrequency`).
+    pub chore_period: Duration,
+    /// Regions beyond which nothing is split (`hbase.regionserver.regionSplitLimit`).
+    pub region_split_limit: usize,
+    pub info_port: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            max_result_bytes: 100 << 20,
+            scanner_lease: Duration::from_secs(60),
+            min_scan_time_limit_ms: 10,
+            batch_rows_threshold: 5000,
+            reject_large_batches: false,
+            memstore_limit_bytes: 1 << 30,
+            memstore_low_bytes: (1 << 30) / 100 * 95,
+            small_compaction_threads: 1,
+            large_compaction_threads: 1,
+            chore_period: Duration::from_secs(10),
+            region_split_limit: 1000,
+            info_port: 0,
+        }
+    }
+}

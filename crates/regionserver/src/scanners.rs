@@ -1,0 +1,158 @@
+//! Open scanners and their leases.
+//!
+//! A scanner belongs to the call that works on it; between calls it lies here under its id, and a lease runs: when
+//! nobody comes back in time, the sweeper closes it. Ids of scanners that ended are remembered for one lease period,
+//! because clients send a late `close`.
+
+use martite_region::{Region, RegionScanner};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// An open scanner.
+pub struct OpenScanner {
+    pub id: u64,
+    pub region: Arc<Region>,
+    /// Taken by the call that works on it.
+    pub state: Mutex<ScannerState>,
+    pub next_call_seq: AtomicU64,
+    pub max_result_size: u64,
+    pub batch: u32,
+    pub needs_cursor: bool,
+    /// A call is working on it: the lease stands still.
+    busy: AtomicBool,
+    last_used: Mutex<Instant>,
+}
+
+pub struct ScannerState {
+    pub scanner: RegionScanner,
+}
+
+struct Closed {
+    next_call_seq: u64,
+    at: Instant,
+}
+
+/// All scanners of a server.
+pub struct Scanners {
+    open: Mutex<HashMap<u64, Arc<OpenScanner>, foldhash::fast::RandomState>>,
+    closed: Mutex<HashMap<u64, Closed, foldhash::fast::RandomState>>,
+    /// Upper half of ids: differs from one start of the server to the next.
+    id_base: u64,
+    next: AtomicU64,
+    lease: Duration,
+    pub expired: AtomicU64,
+}
+
+/// What is known of a scanner id.
+pub enum Lookup {
+    Open(Arc<OpenScanner>),
+    /// Ended not long ago, having answered this many calls.
+    Closed {
+        next_call_seq: u64,
+    },
+    Unknown,
+}
+
+/// What a scan was opened with.
+pub struct Opening {
+    pub region: Arc<Region>,
+    pub scanner: RegionScanner,
+    pub max_result_size: u64,
+    pub batch: u32,
+    pub needs_cursor: bool,
+}
+
+impl Scanners {
+    pub fn new(start_code: u64, lease: Duration) -> Scanners {
+        Scanners {
+            open: Mutex::default(),
+            closed: Mutex::default(),
+            id_base: (start_code.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) << 32,
+            next: AtomicU64::new(1),
+            lease,
+            expired: AtomicU64::new(0),
+        }
+    }
+
+    pub fn lease_ms(&self) -> u32 {
+        self.lease.as_millis().min(u128::from(u32::MAX)) as u32
+    }
+
+    /// A scanner that no one else can find yet: [`Scanners::add`] does that.
+    pub fn open(&self, opening: Opening) -> Arc<OpenScanner> {
+        Arc::new(OpenScanner {
+            id: self.id_base | self.next.fetch_add(1, Ordering::Relaxed) & 0xffff_ffff,
+            region: opening.region,
+            state: Mutex::new(ScannerState { scanner: opening.scanner }),
+            next_call_seq: AtomicU64::new(0),
+            max_result_size: opening.max_result_size,
+            batch: opening.batch,
+            needs_cursor: opening.needs_cursor,
+            busy: AtomicBool::new(true),
+            last_used: Mutex::new(Instant::now()),
+        })
+    }
+
+    pub fn add(&self, scanner: Arc<OpenScanner>) {
+        self.release(&scanner);
+        self.open.lock().insert(scanner.id, scanner);
+    }
+
+    pub fn find(&self, id: u64) -> Lookup {
+        if let Some(scanner) = self.open.lock().get(&id) {
+            return Lookup::Open(scanner.clone());
+        }
+        match self.closed.lock().get(&id) {
+            Some(closed) => Lookup::Closed { next_call_seq: closed.next_call_seq },
+            None => Lookup::Unknown,
+        }
+    }
+
+    /// The lease stands still until [`Scanners::release`]. False: another call is working on it.
+    pub fn acquire(&self, scanner: &OpenScanner) -> bool {
+        !scanner.busy.swap(true, Ordering::AcqRel)
+    }
+
+    pub fn release(&self, scanner: &OpenScanner) {
+        *scanner.last_used.lock() = Instant::now();
+        scanner.busy.store(false, Ordering::Release);
+    }
+
+    /// Ends a scanner; after an error its id is not remembered.
+    pub fn close(&self, scanner: &OpenScanner, after_error: bool) {
+        let was_open = self.open.lock().remove(&scanner.id).is_some();
+        if !after_error && was_open {
+            let next_call_seq = scanner.next_call_seq.load(Ordering::Acquire);
+            self.closed.lock().insert(scanner.id, Closed { next_call_seq, at: Instant::now() });
+        }
+    }
+
+    /// Closes what has not been used for a lease period. To be called now and then.
+    pub fn sweep(&self) {
+        let now = Instant::now();
+        let mut gone = Vec::new();
+        self.open.lock().retain(|_, s| {
+            let idle = !s.busy.load(Ordering::Acquire) && now.duration_since(*s.last_used.lock()) > self.lease;
+            if idle {
+                gone.push(s.clone());
+            }
+            !idle
+        });
+        for scanner in gone {
+            self.expired.fetch_add(1, Ordering::Relaxed);
+            tracing::info!(scanner = scanner.id, region = %scanner.region.info().name_string(), "scanner lease expired");
+        }
+        self.closed.lock().retain(|_, c| now.duration_since(c.at) <= self.lease);
+    }
+
+    pub fn len(&self) -> usize {
+        self.open.lock().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
