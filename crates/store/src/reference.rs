@@ -89,8 +89,12 @@ impl Reference {
     pub fn decode(path: &Path, bytes: &[u8]) -> Result<Reference, StoreError> {
         let corrupt = |what: String| StoreError::corrupt(path, format!("reference: {what}"));
         let (split_key, top) = match bytes.strip_prefix(PBUF_MAGIC) {
-            Some(message) => {
-                let message = martite_proto::Reference::decode(message).map_err(|e| corrupt(e.to_string()))?;
+            Some(body) => {
+                let message = martite_proto::Reference::decode(body).map_err(|e| corrupt(e.to_string()))?;
+                // A missing field reads as its default, TOP: a torn file must not become the other half.
+                if message.encoded_len() != body.len() {
+                    return Err(corrupt("a field is missing or unknown".into()));
+                }
                 let top = match message.range {
                     0 => true,
                     1 => false,
