@@ -3,7 +3,7 @@
 use super::skiplist::{Cursor, SkipList};
 use martite_cell::{CellRef, CellType, Order, TimeRange};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering as Mem};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Mem};
 
 /// How many cells a forward seek steps over before it searches.
 const NEAR: usize = 4;
@@ -17,6 +17,7 @@ pub struct Segment {
     min_seq_id: AtomicU64,
     max_seq_id: AtomicU64,
     oldest_edit_ms: AtomicU64,
+    has_family_markers: AtomicBool,
 }
 
 impl Segment {
@@ -29,6 +30,7 @@ impl Segment {
             min_seq_id: AtomicU64::new(u64::MAX),
             max_seq_id: AtomicU64::new(0),
             oldest_edit_ms: AtomicU64::new(u64::MAX),
+            has_family_markers: AtomicBool::new(false),
         }
     }
 
@@ -38,6 +40,9 @@ impl Segment {
         // A marker that covers all older versions touches every time before it (HBase: TimeRangeTracker).
         let type_code = cell.type_code();
         let covers_older = type_code == CellType::DeleteColumn as u8 || type_code == CellType::DeleteFamily as u8;
+        if type_code == CellType::DeleteFamily as u8 || type_code == CellType::DeleteFamilyVersion as u8 {
+            self.has_family_markers.store(true, Mem::Relaxed);
+        }
         lower(&self.min_timestamp, if covers_older { 0 } else { timestamp });
         raise(&self.max_timestamp, timestamp);
         lower(&self.min_seq_id, cell.seq_id);
@@ -78,6 +83,10 @@ impl Segment {
     /// When the oldest edit came in, if it was marked.
     pub fn oldest_edit_ms(&self) -> Option<u64> {
         Some(self.oldest_edit_ms.load(Mem::Relaxed)).filter(|ms| *ms != u64::MAX)
+    }
+    /// Whether a DeleteFamily or DeleteFamilyVersion was added.
+    pub fn has_family_markers(&self) -> bool {
+        self.has_family_markers.load(Mem::Relaxed)
     }
     /// Whether a cell of `range` that has not expired by `oldest_unexpired` can be here.
     pub fn may_hold(&self, range: &TimeRange, oldest_unexpired: u64) -> bool {

@@ -1,48 +1,112 @@
-//! Scanners over one store (placeholder; the types others build against).
-#![allow(clippy::todo)]
+//! Scanners over one store: what a read, a flush or a compaction sees of the memstore's segments and the store files.
+//!
+//! ```text
+//!   segment ─┐ source: a run of cells, those newer than the read point left out
+//!   segment ─┤
+//!   file    ─┼─► merge ─► matcher ─► StoreScanner        cells of a row for a Get or Scan, filter included
+//!   file    ─┘   (heap)   (deletes, versions, columns)
+//!                └──────► matcher ─► CompactionScanner   cells worth keeping
+//! ```
+//!
+//! Nothing here waits: a move that misses a block ends with `Step::Need`, and the same call goes on where it stopped.
 
-use crate::{FamilyOptions, Segment, StoreError, StoreFile};
+mod columns;
+mod compaction;
+mod compaction_matcher;
+mod deletes;
+mod matcher;
+mod merge;
+mod new_version;
+mod prune;
+mod row_read;
+mod source;
+mod store_scanner;
+
+pub use compaction::CompactionScanner;
+pub use row_read::{RowLimits, RowRead, StoreEnd};
+pub use store_scanner::StoreScanner;
+
+use crate::{FamilyOptions, Segment, StoreFile};
 use bytes::Bytes;
-use martite_cell::{CellRef, TimeRange};
-use martite_hfile::{BlockSource, Step};
+use martite_cell::TimeRange;
 use std::sync::Arc;
 
 /// What one scanner reads.
 #[derive(Clone)]
 pub struct ReadView {
+    /// Newest first.
     pub segments: Vec<Arc<Segment>>,
+    /// Oldest sequence id first.
     pub files: Arc<Vec<Arc<StoreFile>>>,
 }
 
 /// What a scan wants from one store.
+#[derive(Debug, Clone)]
 pub struct StoreScan {
     /// Sorted qualifiers; None means all.
     pub columns: Option<Arc<[Bytes]>>,
     pub max_versions: u32,
     pub time_range: TimeRange,
+    /// Empty: from the first row (reversed: from the last).
     pub start_row: Bytes,
     pub include_start: bool,
+    /// Empty: to the end.
     pub stop_row: Bytes,
     pub include_stop: bool,
     pub reversed: bool,
+    /// Delete markers and what they hide are returned too.
     pub raw: bool,
+    /// Only `start_row` is read.
     pub is_get: bool,
     pub cache_blocks: bool,
     pub now_ms: u64,
+    /// Cells with a newer sequence id are invisible.
     pub read_point: u64,
+    /// Cells of a row to return; -1: all.
     pub store_limit: i32,
+    /// Cells of a row to leave out first.
     pub store_offset: u32,
 }
 
-/// Rows of one store.
-pub struct StoreScanner {}
+impl StoreScan {
+    /// All rows, newest version of everything, as of `now_ms`.
+    pub fn all(now_ms: u64) -> StoreScan {
+        StoreScan {
+            columns: None,
+            max_versions: 1,
+            time_range: TimeRange::ALL,
+            start_row: Bytes::new(),
+            include_start: true,
+            stop_row: Bytes::new(),
+            include_stop: false,
+            reversed: false,
+            raw: false,
+            is_get: false,
+            cache_blocks: true,
+            now_ms,
+            read_point: u64::MAX,
+            store_limit: -1,
+            store_offset: 0,
+        }
+    }
 
-impl StoreScanner {
-    pub fn new(_view: ReadView, _family: Arc<FamilyOptions>, _scan: Arc<StoreScan>) -> StoreScanner {
-        todo!()
+    /// One row.
+    pub fn get(row: impl Into<Bytes>, now_ms: u64) -> StoreScan {
+        let row = row.into();
+        StoreScan { start_row: row.clone(), stop_row: row, include_stop: true, is_get: true, ..StoreScan::all(now_ms) }
+    }
+
+    /// Cells with an older timestamp have outlived the family's time to live. Raw scans see them all the same.
+    pub(crate) fn oldest_unexpired(&self, family: &FamilyOptions) -> u64 {
+        if self.raw { 0 } else { oldest_unexpired(family, self.now_ms) }
     }
 }
 
+pub(crate) fn oldest_unexpired(family: &FamilyOptions, now_ms: u64) -> u64 {
+    family.ttl_ms.map_or(0, |ttl| now_ms.saturating_sub(ttl))
+}
+
+/// What a compaction scanner is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompactionKind {
     Flush,
@@ -51,6 +115,7 @@ pub enum CompactionKind {
 }
 
 /// How a flush or a compaction reads its inputs.
+#[derive(Debug, Clone, Copy)]
 pub struct CompactionScan {
     pub kind: CompactionKind,
     /// Oldest read point of any open scanner; what it can see is kept.
@@ -60,15 +125,5 @@ pub struct CompactionScan {
     pub earliest_put_ms: u64,
 }
 
-/// The cells to keep, in order.
-pub struct CompactionScanner {}
-
-impl CompactionScanner {
-    pub fn new(_view: ReadView, _family: Arc<FamilyOptions>, _scan: CompactionScan) -> CompactionScanner {
-        todo!()
-    }
-    /// The next cell to keep; None at the end.
-    pub fn next(&mut self, _src: &dyn BlockSource) -> Result<Step<Option<CellRef<'_>>>, StoreError> {
-        todo!()
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! [`Merge`]: the cells of several sources in one order (HBase: KeyValueHeap and ReversedKeyValueHeap).
+//!
+//! Sources are kept in a list sorted by their current cell; the first one is the top. A scanner has few sources, and
+//! after a move the top mostly stays the top: one comparison.
+//!
+//! Forward: cells ascending. Reversed: rows descending, cells of a row ascending.
+
+use super::source::{Source, ready};
+use crate::StoreError;
+use martite_cell::{CellRef, Order, key};
+use martite_hfile::{BlockSource, Step};
+use std::cmp::Ordering;
+
+/// A forward seek first steps this far before it searches: the next column or row is mostly near.
+const NEAR: usize = 3;
+
+type Moved = Result<Step<()>, StoreError>;
+const READY: Moved = Ok(Step::Ready(()));
+
+/// Where a scan begins.
+pub(super) enum Start<'a> {
+    /// At the first cell not before a key.
+    Key(&'a [u8]),
+    /// Reversed: in the key's row from the key on, else in the row before.
+    Back(&'a [u8]),
+    /// Reversed: in the row before.
+    Before(&'a [u8]),
+    /// Reversed: in the last row.
+    Last,
+}
+
+pub(super) struct Merge {
+    /// Newest data first: of equal cells the one of the first source wins.
+    sources: Vec<Source>,
+    /// Sources that have a cell, by that cell.
+    sorted: Vec<u16>,
+    /// Sources that are at their start already.
+    started: usize,
+    order: Order,
+    reversed: bool,
+    /// Steps of the current forward seek.
+    steps: usize,
+    /// Reversed: the row of the top.
+    row: Vec<u8>,
+}
+
+impl Merge {
+    pub(super) fn new(sources: Vec<Source>, order: Order, reversed: bool) -> Merge {
+        let sorted = Vec::with_capacity(sources.len());
+        Merge { sources, sorted, started: 0, order, reversed, steps: 0, row: Vec::new() }
+    }
+
+    /// Puts every source at its start. `start_of` tells it for each one.
+    pub(super) fn start<'a>(&mut self, src: &dyn BlockSource, start_of: impl Fn(&Source) -> Start<'a>) -> Moved {
+        while self.started < self.sources.len() {
+            let at = self.started;
+            let source = &mut self.sources[at];
+            ready!(match start_of(source) {
+                Start::Key(key) => source.seek(key, src),
+                Start::Back(key) => source.seek_backward(key, src),
+                Start::Before(row) => source.seek_to_row_before(row, src),
+                Start::Last => source.seek_to_last_row(src),
+            }?);
+            if source.peek().is_some() {
+                let place = self.sorted.partition_point(|other| self.before(*other, at as u16));
+                self.sorted.insert(place, at as u16);
+            }
+            self.started += 1;
+        }
+        READY
+    }
+
+    /// The next cell.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<CellRef<'_>> {
+        self.sources[*self.sorted.first()? as usize].peek()
+    }
+
+    /// Whether source `a` comes before source `b`; both have a cell.
+    #[inline]
+    fn before(&self, a: u16, b: u16) -> bool {
+        let (Some(x), Some(y)) = (self.sources[a as usize].peek(), self.sources[b as usize].peek()) else {
+            return false;
+        };
+        if self.reversed {
+            match self.order.rows(x.row(), y.row()) {
+                Ordering::Less => return false,
+                Ordering::Greater => return true,
+                Ordering::Equal => {}
+            }
+        }
+        match self.order.cells(&x, &y) {
+            Ordering::Less => true,
+            Ordering::Equal => a < b,
+            Ordering::Greater => false,
+        }
+    }
+
+    /// Restores the order after the top source has moved.
+    #[inline]
+    fn sink(&mut self) {
+        let top = self.sorted[0];
+        if self.sources[top as usize].peek().is_none() {
+            self.sorted.remove(0);
+            return;
+        }
+        let mut place = 1;
+        if self.sorted.len() <= 8 {
+            while place < self.sorted.len() && self.before(self.sorted[place], top) {
+                place += 1;
+            }
+        } else {
+            place += self.sorted[1..].partition_point(|other| self.before(*other, top));
+        }
+        if place > 1 {
+            self.sorted.copy_within(1..place, 0);
+            self.sorted[place - 1] = top;
+        }
+    }
+
+    /// Past the current cell.
+    #[inline]
+    pub(super) fn next(&mut self, src: &dyn BlockSource) -> Moved {
+        let Some(top) = self.sorted.first() else { return READY };
+        let source = &mut self.sources[*top as usize];
+        if self.reversed {
+            if !source.unsettled()
+                && let Some(cell) = source.peek()
+                && cell.row() != self.row
+            {
+                self.row.clear();
+                self.row.extend_from_slice(cell.row());
+            }
+            ready!(source.next_in_row_or_back(&self.row, src)?);
+        } else {
+            ready!(source.next(src)?);
+        }
+        self.sink();
+        READY
+    }
+
+    /// Forward scans: to the first cell not before `key`. Stays if it is there already.
+    pub(super) fn seek_forward(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
+        while let Some(top) = self.sorted.first() {
+            let source = &mut self.sources[*top as usize];
+            if !source.unsettled() && source.peek().is_none_or(|cell| self.order.keys(cell.key, key).is_ge()) {
+                break;
+            }
+            if self.steps < NEAR {
+                ready!(source.next(src)?);
+                self.steps += 1;
+            } else {
+                ready!(source.reseek(key, src)?);
+            }
+            self.sink();
+        }
+        self.steps = 0;
+        READY
+    }
+
+    /// Reversed scans: to the first cell of the key's row not before `key`, else to the row before.
+    pub(super) fn seek_backward(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
+        while let Some(top) = self.sorted.first() {
+            let source = &mut self.sources[*top as usize];
+            if !source.unsettled() && source.peek().is_none_or(|cell| may_stay(self.order, &cell, key)) {
+                break;
+            }
+            ready!(source.seek_backward(key, src)?);
+            self.sink();
+        }
+        READY
+    }
+
+    /// Reversed scans: to the row before `row`.
+    pub(super) fn seek_to_row_before(&mut self, row: &[u8], src: &dyn BlockSource) -> Moved {
+        while let Some(top) = self.sorted.first() {
+            let source = &mut self.sources[*top as usize];
+            if !source.unsettled() && source.peek().is_none_or(|cell| self.order.rows(cell.row(), row).is_lt()) {
+                break;
+            }
+            ready!(source.seek_to_row_before(row, src)?);
+            self.sink();
+        }
+        READY
+    }
+}
+
+/// Whether a reversed scan that wants `key` may stay at `cell`.
+fn may_stay(order: Order, cell: &CellRef<'_>, key: &[u8]) -> bool {
+    match order.rows(cell.row(), key::row(key)) {
+        Ordering::Less => true,
+        Ordering::Equal => order.keys(cell.key, key).is_ge(),
+        Ordering::Greater => false,
+    }
+}

@@ -1,0 +1,97 @@
+//! Which segments and files a scan has to read at all: by time, by keys, by bloom filter.
+
+use super::source::{Source, ready};
+use super::{ReadView, StoreScan};
+use crate::{FamilyOptions, StoreError, StoreFile};
+use martite_hfile::{BlockSource, BloomType, Step};
+
+/// With more columns than this, asking a ROWCOL filter about each one costs more than it saves.
+const MAX_BLOOM_COLUMNS: usize = 8;
+
+/// A choice that may be interrupted by a missing bloom block.
+pub(super) struct Pruning {
+    /// Files that are not decided yet: `view.files[..left]`.
+    left: usize,
+    pub(super) chosen: Vec<Source>,
+}
+
+impl Pruning {
+    /// Segments are decided at once.
+    pub(super) fn new(view: &ReadView, family: &FamilyOptions, scan: &StoreScan) -> Pruning {
+        let oldest = oldest_wanted(family, scan);
+        let mut chosen = Vec::with_capacity(view.segments.len() + view.files.len());
+        for segment in view.segments.iter().filter(|s| s.may_hold(&scan.time_range, oldest)) {
+            let mut source = Source::segment(segment, scan.read_point);
+            source.starts_at_column = starts_at_column(scan, segment.has_family_markers());
+            chosen.push(source);
+        }
+        Pruning { left: view.files.len(), chosen }
+    }
+
+    /// Decides the files, newest first.
+    pub(super) fn run(
+        &mut self,
+        view: &ReadView,
+        family: &FamilyOptions,
+        scan: &StoreScan,
+        src: &dyn BlockSource,
+    ) -> Result<Step<()>, StoreError> {
+        while let Some(file) = self.left.checked_sub(1).and_then(|at| view.files.get(at)) {
+            if in_time(file, family, scan) && in_keys(file, scan) && ready!(in_bloom(file, scan, src)?) {
+                let mut source = Source::file(file, scan.read_point, scan.cache_blocks);
+                source.starts_at_column = starts_at_column(scan, file.reader.delete_family_count() != Some(0));
+                self.chosen.push(source);
+            }
+            self.left -= 1;
+        }
+        Ok(Step::Ready(()))
+    }
+}
+
+/// Data older than this need not be read. With MIN_VERSIONS expired cells may be wanted.
+fn oldest_wanted(family: &FamilyOptions, scan: &StoreScan) -> u64 {
+    if family.min_versions == 0 { scan.oldest_unexpired(family) } else { 0 }
+}
+
+/// A Get of named columns may begin at the first of them where no family marker can come before.
+fn starts_at_column(scan: &StoreScan, has_family_markers: bool) -> bool {
+    scan.is_get && !has_family_markers && !scan.raw && scan.columns.as_ref().is_some_and(|c| !c.is_empty())
+}
+
+fn in_time(file: &StoreFile, family: &FamilyOptions, scan: &StoreScan) -> bool {
+    let oldest = oldest_wanted(family, scan);
+    file.time_range().is_none_or(|(min, max)| scan.time_range.overlaps_inclusive(min, max) && max >= oldest)
+}
+
+fn in_keys(file: &StoreFile, scan: &StoreScan) -> bool {
+    if scan.is_get {
+        return file.covers_row(&scan.start_row);
+    }
+    // Reversed, the scan's smallest row is its stop row.
+    let (low, high) = if scan.reversed { (&scan.stop_row, &scan.start_row) } else { (&scan.start_row, &scan.stop_row) };
+    file.overlaps_rows(low, (!high.is_empty()).then_some(&high[..]))
+}
+
+fn in_bloom(file: &StoreFile, scan: &StoreScan, src: &dyn BlockSource) -> Result<Step<bool>, StoreError> {
+    let reader = &file.reader;
+    match reader.bloom_type() {
+        BloomType::None => Ok(Step::Ready(true)),
+        BloomType::RowPrefix(_) if !scan.is_get && !scan.reversed => {
+            Ok(reader.may_contain_prefix_of(&scan.start_row, &scan.stop_row, src)?)
+        }
+        _ if !scan.is_get => Ok(Step::Ready(true)),
+        BloomType::RowCol => {
+            let columns = scan.columns.as_deref().unwrap_or_default();
+            if columns.is_empty() || columns.len() > MAX_BLOOM_COLUMNS {
+                return Ok(Step::Ready(true));
+            }
+            for column in columns {
+                if ready!(reader.may_contain_row_col(&scan.start_row, column, src)?) {
+                    return Ok(Step::Ready(true));
+                }
+            }
+            Ok(reader.may_contain_delete_family(&scan.start_row, src)?)
+        }
+        _ => Ok(reader.may_contain_row(&scan.start_row, src)?),
+    }
+}

@@ -1,0 +1,233 @@
+//! One sorted run of cells that a scanner merges: a memstore segment or a store file, as a reader sees it.
+//!
+//! Cells newer than the read point are passed over here, so nobody above meets them. Every move may end with
+//! `Step::Need`; the same move, called again, then goes on where it stopped: `unsettled` tells that the raw cursor has
+//! moved already and only has to pass over invisible cells.
+
+use crate::memstore::SegmentScanner;
+use crate::{Segment, StoreError, StoreFile, StoreFileScanner};
+use martite_cell::{CellRef, key};
+use martite_hfile::{BlockSource, Step};
+use std::sync::Arc;
+
+/// Passes `Need` on; the way `?` does errors.
+macro_rules! ready {
+    ($step:expr) => {
+        match $step {
+            martite_hfile::Step::Ready(value) => value,
+            martite_hfile::Step::Need(request) => return Ok(martite_hfile::Step::Need(request)),
+        }
+    };
+}
+pub(crate) use ready;
+
+type Moved = Result<Step<()>, StoreError>;
+const READY: Moved = Ok(Step::Ready(()));
+
+enum Cells {
+    Segment(SegmentScanner),
+    File(Box<StoreFileScanner>),
+}
+
+pub(super) struct Source {
+    cells: Cells,
+    read_point: u64,
+    /// Whether it can hold cells newer than the read point.
+    has_newer: bool,
+    unsettled: bool,
+    /// A Get of columns need not begin at the row's start.
+    pub(super) starts_at_column: bool,
+    /// Reversed scans: the row to go back from, while that is not finished.
+    back_from: Option<Vec<u8>>,
+}
+
+impl Source {
+    pub(super) fn segment(segment: &Segment, read_point: u64) -> Source {
+        // The active segment grows, so its newest sequence id says nothing.
+        Source::new(Cells::Segment(segment.scanner()), read_point, true)
+    }
+
+    pub(super) fn file(file: &Arc<StoreFile>, read_point: u64, cache_blocks: bool) -> Source {
+        let has_newer = file.seq_id > read_point && file.max_mvcc() > read_point;
+        Source::new(Cells::File(Box::new(file.scanner(cache_blocks))), read_point, has_newer)
+    }
+
+    fn new(cells: Cells, read_point: u64, has_newer: bool) -> Source {
+        Source {
+            cells,
+            read_point,
+            has_newer: has_newer && read_point != u64::MAX,
+            unsettled: false,
+            starts_at_column: false,
+            back_from: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn peek(&self) -> Option<CellRef<'_>> {
+        match &self.cells {
+            Cells::Segment(s) => s.peek(),
+            Cells::File(f) => f.peek(),
+        }
+    }
+
+    /// Whether a move was interrupted: `peek` means nothing until the move is called again.
+    #[inline]
+    pub(super) fn unsettled(&self) -> bool {
+        self.unsettled
+    }
+
+    fn raw_next(&mut self, src: &dyn BlockSource) -> Moved {
+        match &mut self.cells {
+            Cells::Segment(s) => s.next(),
+            Cells::File(f) => return Ok(f.next(src)?),
+        }
+        READY
+    }
+
+    fn raw_seek(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
+        match &mut self.cells {
+            Cells::Segment(s) => s.seek(key),
+            Cells::File(f) => return Ok(f.seek(key, src)?),
+        }
+        READY
+    }
+
+    fn raw_seek_before(&mut self, key: &[u8], src: &dyn BlockSource) -> Result<Step<bool>, StoreError> {
+        match &mut self.cells {
+            Cells::Segment(s) => Ok(Step::Ready(s.seek_before(key))),
+            Cells::File(f) => Ok(f.seek_before(key, src)?),
+        }
+    }
+
+    #[inline]
+    fn settle(&mut self, src: &dyn BlockSource) -> Moved {
+        if self.has_newer {
+            while self.peek().is_some_and(|cell| cell.seq_id > self.read_point) {
+                ready!(self.raw_next(src)?);
+            }
+        }
+        self.unsettled = false;
+        READY
+    }
+
+    /// To the next visible cell.
+    #[inline]
+    pub(super) fn next(&mut self, src: &dyn BlockSource) -> Moved {
+        if !self.unsettled {
+            ready!(self.raw_next(src)?);
+            self.unsettled = true;
+        }
+        self.settle(src)
+    }
+
+    /// To the first visible cell not before `key`.
+    pub(super) fn seek(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
+        self.unsettled = true;
+        ready!(self.raw_seek(key, src)?);
+        self.settle(src)
+    }
+
+    /// As `seek`, forward only.
+    pub(super) fn reseek(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
+        if !self.unsettled {
+            match &mut self.cells {
+                Cells::Segment(s) => s.reseek(key),
+                Cells::File(f) => ready!(f.reseek(key, src)?),
+            }
+            self.unsettled = true;
+        }
+        self.settle(src)
+    }
+
+    /// Reversed scans: the next visible cell of `row` (which the source is in), else the first one of the row before.
+    pub(super) fn next_in_row_or_back(&mut self, row: &[u8], src: &dyn BlockSource) -> Moved {
+        if self.back_from.is_none() {
+            ready!(self.next(src)?);
+            if self.peek().is_some_and(|cell| cell.row() == row) {
+                return READY;
+            }
+            self.unsettled = true;
+            self.back_from = Some(row.to_vec());
+        }
+        self.seek_to_row_before(row, src)
+    }
+
+    /// To the first visible cell of the last row before `row`.
+    pub(super) fn seek_to_row_before(&mut self, row: &[u8], src: &dyn BlockSource) -> Moved {
+        self.unsettled = true;
+        let mut bound = key::first_on_row(row);
+        loop {
+            if !ready!(self.raw_seek_before(&bound, src)?) {
+                break;
+            }
+            if ready!(self.enter_row(&mut bound, src)?) {
+                break;
+            }
+        }
+        self.unsettled = false;
+        self.back_from = None;
+        READY
+    }
+
+    /// To the first visible cell of the row under the raw cursor, whose first key is left in `first`; false if none of
+    /// the row is visible.
+    fn enter_row(&mut self, first: &mut Vec<u8>, src: &dyn BlockSource) -> Result<Step<bool>, StoreError> {
+        let Some(cell) = self.peek() else { return Ok(Step::Ready(false)) };
+        *first = key::first_on_row(cell.row());
+        ready!(self.raw_seek(first, src)?);
+        loop {
+            match self.peek() {
+                Some(cell) if cell.row() == key::row(first) => {
+                    if cell.seq_id <= self.read_point {
+                        return Ok(Step::Ready(true));
+                    }
+                }
+                _ => return Ok(Step::Ready(false)),
+            }
+            ready!(self.raw_next(src)?);
+        }
+    }
+
+    /// Reversed scans: to the first visible cell of the row of `key` that is not before `key`, else to the first of the
+    /// row before.
+    pub(super) fn seek_backward(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
+        self.unsettled = true;
+        ready!(self.raw_seek(key, src)?);
+        loop {
+            match self.peek() {
+                Some(cell) if cell.row() == key::row(key) => {
+                    if cell.seq_id <= self.read_point {
+                        self.unsettled = false;
+                        return READY;
+                    }
+                }
+                _ => return self.seek_to_row_before(key::row(key), src),
+            }
+            ready!(self.raw_next(src)?);
+        }
+    }
+
+    /// Reversed scans: to the first visible cell of the last row.
+    pub(super) fn seek_to_last_row(&mut self, src: &dyn BlockSource) -> Moved {
+        let behind = match &mut self.cells {
+            Cells::Segment(s) => {
+                s.seek_to_last();
+                s.peek().map(|cell| row_behind(cell.row()))
+            }
+            Cells::File(f) => f.file().last_key().map(|last| row_behind(key::row(last))),
+        };
+        match behind {
+            Some(row) => self.seek_to_row_before(&row, src),
+            None => READY,
+        }
+    }
+}
+
+/// The first row after `row`. A row has 32,767 bytes at most, so one more still fits the length field.
+fn row_behind(row: &[u8]) -> Vec<u8> {
+    let mut behind = Vec::with_capacity(row.len() + 1);
+    behind.extend_from_slice(row);
+    behind.push(0);
+    behind
+}

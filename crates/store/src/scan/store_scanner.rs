@@ -1,0 +1,267 @@
+//! [`StoreScanner`]: the visible cells of one store, row by row (HBase: StoreScanner, ReversedStoreScanner).
+
+use super::matcher::{Match, UserMatcher};
+use super::merge::{Merge, Start};
+use super::prune::Pruning;
+use super::row_read::{RowRead, StoreEnd};
+use super::source::ready;
+use super::{ReadView, StoreScan};
+use crate::{FamilyOptions, StoreError};
+use martite_cell::{CellRef, Order, key};
+use martite_hfile::{BlockSource, Step};
+use std::sync::Arc;
+
+/// A move that was decided and may have been interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Move {
+    None,
+    Next,
+    /// To `target`.
+    Forward,
+    /// Reversed: to `target`, in its row or the one before.
+    Backward,
+    /// Reversed: to the row before that of `target`.
+    RowBefore,
+}
+
+enum Phase {
+    Pruning(Pruning),
+    Starting,
+    Open,
+    /// Nothing more for this scan.
+    Closed,
+}
+
+pub struct StoreScanner {
+    view: ReadView,
+    family: Arc<FamilyOptions>,
+    scan: Arc<StoreScan>,
+    phase: Phase,
+    merge: Merge,
+    matcher: UserMatcher,
+    pending: Move,
+    /// Flat key that `pending` goes to.
+    target: Vec<u8>,
+    /// The row is over; to be told once `pending` is done.
+    row_over: bool,
+    /// The last cell was kept.
+    kept: bool,
+    count_in_row: u64,
+}
+
+impl StoreScanner {
+    /// For a scan without filter.
+    pub fn new(view: ReadView, family: Arc<FamilyOptions>, scan: Arc<StoreScan>) -> StoreScanner {
+        StoreScanner::with_filter(view, family, scan, false)
+    }
+
+    /// `has_filter`: every [`RowRead`] will bring one. Versions are then counted twice, before and after it.
+    pub fn with_filter(
+        view: ReadView,
+        family: Arc<FamilyOptions>,
+        scan: Arc<StoreScan>,
+        has_filter: bool,
+    ) -> StoreScanner {
+        let pruning = Pruning::new(&view, &family, &scan);
+        StoreScanner {
+            phase: Phase::Pruning(pruning),
+            merge: Merge::new(Vec::new(), family.order, scan.reversed),
+            matcher: UserMatcher::new(&family, &scan, has_filter),
+            view,
+            family,
+            scan,
+            pending: Move::None,
+            target: Vec::new(),
+            row_over: false,
+            kept: false,
+            count_in_row: 0,
+        }
+    }
+
+    pub fn view(&self) -> &ReadView {
+        &self.view
+    }
+
+    fn order(&self) -> Order {
+        self.family.order
+    }
+
+    /// Chooses what to read and goes to the first row. To be called until it is ready, before anything else.
+    pub fn open(&mut self, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
+        if let Phase::Pruning(pruning) = &mut self.phase {
+            ready!(pruning.run(&self.view, &self.family, &self.scan, src)?);
+            let chosen = std::mem::take(&mut pruning.chosen);
+            self.merge = Merge::new(chosen, self.family.order, self.scan.reversed);
+            self.start_key();
+            self.phase = Phase::Starting;
+        }
+        if let Phase::Starting = self.phase {
+            let (scan, target) = (&self.scan, &self.target);
+            let row_start;
+            let (row_key, column_key) = if scan.is_get && scan.columns.is_some() {
+                row_start = key::first_on_row(&scan.start_row);
+                (&row_start, target)
+            } else {
+                (target, target)
+            };
+            ready!(self.merge.start(src, |source| match (scan.reversed, scan.include_start) {
+                (false, _) if source.starts_at_column => Start::Key(column_key),
+                (false, _) => Start::Key(row_key),
+                (true, _) if scan.start_row.is_empty() => Start::Last,
+                (true, true) => Start::Back(row_key),
+                (true, false) => Start::Before(&scan.start_row),
+            })?);
+            self.phase = Phase::Open;
+        }
+        Ok(Step::Ready(()))
+    }
+
+    /// Leaves the key that the scan starts at in `target`: of a Get with columns, that of its first column.
+    fn start_key(&mut self) {
+        let scan = &self.scan;
+        self.target = match scan.columns.as_ref().and_then(|c| c.first()) {
+            Some(column) if scan.is_get => key::first_on_column(&scan.start_row, &self.family.name, column),
+            _ if scan.include_start || scan.start_row.is_empty() => key::first_on_row(&scan.start_row),
+            _ => key::last_on_row(&scan.start_row),
+        };
+    }
+
+    /// The next cell that would be looked at; None at the end. Only between calls that were ready.
+    #[inline]
+    pub fn peek(&self) -> Option<CellRef<'_>> {
+        if matches!(self.phase, Phase::Open) { self.merge.peek() } else { None }
+    }
+
+    /// Reads on in the row where the scanner stands.
+    pub fn next(&mut self, read: &mut RowRead<'_>) -> Result<Step<StoreEnd>, StoreError> {
+        loop {
+            ready!(self.finish_move(read.src)?);
+            let kept = std::mem::take(&mut self.kept);
+            if std::mem::take(&mut self.row_over) {
+                return Ok(Step::Ready(StoreEnd::Row));
+            }
+            if let Some(end) = read.end_after_cell(kept) {
+                return Ok(Step::Ready(end));
+            }
+            if matches!(self.phase, Phase::Closed) {
+                return Ok(Step::Ready(StoreEnd::Exhausted));
+            }
+            let Some(cell) = self.merge.peek() else {
+                self.phase = Phase::Closed;
+                return Ok(Step::Ready(StoreEnd::Exhausted));
+            };
+            if let Some(end) = read.end_before_cell() {
+                return Ok(Step::Ready(end));
+            }
+            read.cells_scanned += 1;
+            if !self.matcher.has_row() {
+                self.matcher.set_row(&cell);
+                self.count_in_row = 0;
+            }
+            let mut code = self.matcher.check(&cell, read.filter.as_deref_mut());
+            if let Match::Include | Match::IncludeNextCol | Match::IncludeNextRow = code {
+                self.count_in_row += 1;
+                let offset = u64::from(self.scan.store_offset);
+                if self.count_in_row > offset {
+                    if !read.keep(&cell) {
+                        return Ok(Step::Ready(StoreEnd::TooBig));
+                    }
+                    self.kept = true;
+                    if let Ok(limit) = u64::try_from(self.scan.store_limit)
+                        && self.count_in_row >= limit + offset
+                    {
+                        code = Match::IncludeNextRow;
+                    }
+                }
+            }
+            if let Some(end) = self.decide_move(code, read) {
+                return Ok(Step::Ready(end));
+            }
+        }
+    }
+
+    /// Where to go from the current cell; or how the read ends here.
+    fn decide_move(&mut self, code: Match, read: &mut RowRead<'_>) -> Option<StoreEnd> {
+        let cell = self.merge.peek()?;
+        self.pending = match code {
+            Match::Include | Match::Skip => Move::Next,
+            Match::IncludeNextCol | Match::NextCol => {
+                self.matcher.next_column_key(&cell, &mut self.target);
+                // A tracker may name the column that it is in: then there is only the next cell.
+                let ahead = self.family.order.keys(&self.target, cell.key).is_gt();
+                seek_if(ahead, self.scan.reversed)
+            }
+            Match::IncludeNextRow | Match::NextRow => {
+                if !self.matcher.more_rows_after(&cell) {
+                    self.phase = Phase::Closed;
+                    return None;
+                }
+                self.target.clear();
+                let row = cell.row();
+                let lowest = i64::MIN as u64;
+                key::append_key(&mut self.target, row, &[], &[], lowest, martite_cell::CellType::Minimum as u8);
+                self.matcher.clear_row();
+                self.row_over = true;
+                if self.scan.reversed { Move::RowBefore } else { Move::Forward }
+            }
+            Match::Hint => match read.filter.as_deref_mut().and_then(|f| f.next_hint(&cell)) {
+                Some(hint) if key::check(&hint).is_ok() => {
+                    let compared = self.family.order.keys(&hint, cell.key);
+                    self.target = hint;
+                    let ahead = if self.scan.reversed { compared.is_lt() } else { compared.is_gt() };
+                    seek_if(ahead, self.scan.reversed)
+                }
+                _ => Move::Next,
+            },
+            Match::Done => {
+                self.matcher.clear_row();
+                if !self.scan.is_get {
+                    return Some(StoreEnd::Row);
+                }
+                self.phase = Phase::Closed;
+                Move::None
+            }
+            Match::DoneScan => {
+                self.phase = Phase::Closed;
+                Move::None
+            }
+        };
+        None
+    }
+
+    fn finish_move(&mut self, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
+        ready!(match self.pending {
+            Move::None => return Ok(Step::Ready(())),
+            Move::Next => self.merge.next(src),
+            Move::Forward => self.merge.seek_forward(&self.target, src),
+            Move::Backward => self.merge.seek_backward(&self.target, src),
+            Move::RowBefore => self.merge.seek_to_row_before(key::row(&self.target), src),
+        }?);
+        self.pending = Move::None;
+        Ok(Step::Ready(()))
+    }
+
+    /// Forward scans: to `row` or the first one after it, giving up the row where the scanner stands.
+    pub fn seek_to_row(&mut self, row: &[u8], src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
+        ready!(self.finish_move(src)?);
+        self.row_over = false;
+        self.kept = false;
+        match self.peek() {
+            Some(cell) if self.order().rows(cell.row(), row).is_lt() => {}
+            _ => return Ok(Step::Ready(())),
+        }
+        self.matcher.clear_row();
+        self.target = key::first_on_row(row);
+        self.pending = Move::Forward;
+        self.finish_move(src)
+    }
+}
+
+/// A seek to `target` if that lies ahead, else just the next cell.
+fn seek_if(ahead: bool, reversed: bool) -> Move {
+    match (ahead, reversed) {
+        (false, _) => Move::Next,
+        (true, false) => Move::Forward,
+        (true, true) => Move::Backward,
+    }
+}
