@@ -1,3 +1,60 @@
-//! The binary: reads configuration, wires everything.
+//! The binary: reads configuration, wires everything. `martite start`, `martite stop`.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod args;
+mod dispatch;
+mod host;
+mod lock;
+mod logging;
+mod machine;
+mod nodes;
+mod settings;
+mod start;
+mod stop;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Exit codes of every command.
+pub mod exit {
+    /// Something failed; the message says what.
+    pub const FAILED: u8 = 1;
+    /// The command line or the configuration is wrong.
+    pub const USAGE: u8 = 2;
+    /// Another server uses the folder.
+    pub const LOCKED: u8 = 3;
+    /// The server gave up while it ran: its log could not be written.
+    pub const ABORTED: u8 = 4;
+}
+
+/// An error with its exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    pub code: u8,
+    pub message: String,
+}
+
+impl Failure {
+    pub fn new(code: u8, message: impl Into<String>) -> Failure {
+        Failure { code, message: message.into() }
+    }
+    /// A plain failure of something.
+    pub fn of(what: &str, error: impl std::fmt::Display) -> Failure {
+        Failure::new(exit::FAILED, format!("{what}: {error}"))
+    }
+}
+
+fn main() -> ExitCode {
+    let outcome = match args::Args::parse().command {
+        args::Command::Start(args) => start::run(&args),
+        args::Command::Stop(args) => stop::run(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("martite: {failure}");
+            ExitCode::from(failure.code)
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! periodic major compactions, expired scanner leases). Each asked-for piece of work is queued once.
 
 use crate::RegionServer;
-use martite_region::{Region, RegionEvents};
+use martite_region::{Region, RegionError, RegionEvents};
 use martite_store::Throttle;
 use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeSet, VecDeque};
@@ -264,8 +264,8 @@ impl RegionEvents for Events {
         self.0.want_flush(region.info().encoded_name());
     }
     fn flushed(&self, _region: &Region) {}
-    fn wal_failed(&self, region: &Region) {
-        tracing::error!(region = %region.info().name_string(), "the log failed: nothing more will be acknowledged");
+    fn wal_failed(&self, error: &RegionError) {
+        tracing::error!(%error, "the log failed: nothing more will be acknowledged");
         if let Some(server) = self.0.server() {
             server.abort("the write-ahead log failed");
         }

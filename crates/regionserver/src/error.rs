@@ -43,6 +43,7 @@ exception_classes! {
     unknown_protocol = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException", true;
     result_too_large = "org.apache.hadoop.hbase.MultiActionResultTooLarge", false;
     server_stopped = "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", false;
+    please_hold = "org.apache.hadoop.hbase.PleaseHoldException", false;
     not_running_yet = "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException", false;
     corrupt = "org.apache.hadoop.hbase.io.hfile.CorruptHFileException", true;
 }

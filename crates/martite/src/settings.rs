@@ -1,0 +1,177 @@
+//! Configuration → the plain options of the parts below.
+
+use crate::{args, exit, Failure, machine};
+use martite_config::{Config, Loader, keys};
+use martite_region::{Durability, RegionConfig};
+use martite_regionserver::Options;
+use martite_rpc::{PoolOptions, ServerOptions};
+use martite_store::StoreConfig;
+use martite_wal::WalOptions;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Reads `DIR/hbase-site.xml` and puts the flags on top of it.
+pub fn load(args: &args::Start) -> Result<Config, Failure> {
+    let wrong = |e: martite_config::ConfigError| Failure::new(exit::USAGE, e.to_string());
+    let mut loader = Loader::new();
+    if let Some(dir) = &args.conf {
+        let path = dir.join("hbase-site.xml");
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| Failure::new(exit::USAGE, format!("{}: {e}", path.display())))?;
+        loader = loader.file(&path.display().to_string(), &text).map_err(wrong)?;
+    }
+    let flags = [
+        (keys::ZOOKEEPER_CLIENT_PORT.name(), args.zookeeper_port.map(|p| p.to_string())),
+        (keys::MASTER_PORT.name(), args.master_port.map(|p| p.to_string())),
+        (keys::REGIONSERVER_PORT.name(), args.regionserver_port.map(|p| p.to_string())),
+        (keys::REGIONSERVER_HOSTNAME.name(), args.hostname.clone()),
+        (keys::MASTER_HOSTNAME.name(), args.hostname.clone()),
+        (keys::MEMORY.name(), args.memory.clone()),
+    ];
+    for (key, value) in flags {
+        if let Some(value) = value {
+            loader = loader.set(key, &value, "command line");
+        }
+    }
+    for define in &args.define {
+        let (key, value) = define
+            .split_once('=')
+            .ok_or_else(|| Failure::new(exit::USAGE, format!("-D {define}: expected KEY=VALUE")))?;
+        loader = loader.set(key, value, "command line");
+    }
+    loader.load().map_err(wrong)
+}
+
+/// The data folder: `--data`, else hbase.rootdir where it is set, else `./data`.
+pub fn root(args: &args::Start, config: &Config) -> Result<PathBuf, Failure> {
+    if let Some(data) = &args.data {
+        return Ok(data.clone());
+    }
+    if !config.is_set(keys::ROOTDIR) {
+        return Ok(PathBuf::from("./data"));
+    }
+    let text = config.get(keys::ROOTDIR);
+    let path = text.strip_prefix("file://").or_else(|| text.strip_prefix("file:")).unwrap_or(&text);
+    if path.contains("://") {
+        return Err(Failure::new(
+            exit::USAGE,
+            format!("hbase.rootdir {text}: standalone mode keeps its data on the local file system (file:///…)"),
+        ));
+    }
+    Ok(PathBuf::from(path))
+}
+
+/// How the memory budget is shared, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    pub memstore_limit: u64,
+    pub memstore_low: u64,
+    pub block_cache: u64,
+}
+
+pub fn memory(config: &Config) -> Memory {
+    let budget = match config.get(keys::MEMORY) {
+        0 => machine::memory_bytes() / 2,
+        set => set,
+    };
+    let share = |part: f64| (budget as f64 * part.clamp(0.0, 0.8)) as u64;
+    let memstore_limit = share(config.get(keys::GLOBAL_MEMSTORE_SIZE));
+    // HBase: below 1 a share of the memory, else MiB.
+    let bucket = match config.get(keys::BUCKETCACHE_SIZE) {
+        part if part < 1.0 => share(part),
+        mib => (mib * f64::from(1 << 20)) as u64,
+    };
+    Memory {
+        memstore_limit,
+        memstore_low: (memstore_limit as f64 * config.get(keys::GLOBAL_MEMSTORE_LOWER_LIMIT).clamp(0.1, 1.0)) as u64,
+        block_cache: share(config.get(keys::BLOCK_CACHE_SIZE)) + bucket,
+    }
+}
+
+pub fn wal(config: &Config) -> WalOptions {
+    let mut options = WalOptions::default();
+    let block = config.get(keys::LOG_BLOCK_SIZE);
+    if block > 0 {
+        options.roll_size_bytes = (block as f64 * config.get(keys::LOG_ROLL_MULTIPLIER)).max(65536.0) as u64;
+    }
+    match config.get(keys::MAX_LOGS) {
+        0 => {}
+        n => options.max_files = n as usize,
+    }
+    // Without replicas there is no one else to have the data: a sync reaches the disk unless it was said otherwise.
+    options.hsync = !config.is_set(keys::WAL_HSYNC) || config.get(keys::WAL_HSYNC);
+    options
+}
+
+pub fn store(config: &Config) -> StoreConfig {
+    let mut store = StoreConfig::with_flush_size(config.get(keys::MEMSTORE_FLUSH_SIZE));
+    store.blocking_files = config.get(keys::BLOCKING_STORE_FILES) as usize;
+    let c = &mut store.compaction;
+    c.min_files = (config.get(keys::COMPACTION_MIN) as usize).max(2);
+    c.max_files = config.get(keys::COMPACTION_MAX) as usize;
+    match config.get(keys::COMPACTION_MIN_SIZE) {
+        0 => {}
+        size => c.min_size_bytes = size,
+    }
+    c.max_size_bytes = config.get(keys::COMPACTION_MAX_SIZE);
+    c.ratio = config.get(keys::COMPACTION_RATIO);
+    c.ratio_off_peak = config.get(keys::COMPACTION_RATIO_OFFPEAK);
+    c.major_period_ms = config.get(keys::MAJOR_COMPACTION_PERIOD);
+    c.major_jitter = config.get(keys::MAJOR_COMPACTION_JITTER);
+    store
+}
+
+pub fn region(config: &Config) -> RegionConfig {
+    RegionConfig {
+        flush_size_bytes: config.get(keys::MEMSTORE_FLUSH_SIZE),
+        block_multiplier: config.get(keys::MEMSTORE_BLOCK_MULTIPLIER),
+        max_cell_size_bytes: config.get(keys::MAX_CELL_SIZE),
+        max_row_size_bytes: config.get(keys::MAX_ROW_SIZE),
+        durability: Durability::SyncWal,
+        max_file_size_bytes: config.get(keys::MAX_FILE_SIZE),
+        family_flush_min_bytes: config.get(keys::FLUSH_LOWER_BOUND_MIN),
+        periodic_flush_ms: config.get(keys::FLUSH_INTERVAL),
+        store: store(config),
+        ..RegionConfig::default()
+    }
+}
+
+pub fn region_server(config: &Config, memory: &Memory) -> Options {
+    Options {
+        max_result_bytes: config.get(keys::SCANNER_MAX_RESULT_SIZE) as usize,
+        scanner_lease: Duration::from_millis(config.get(keys::SCANNER_TIMEOUT)),
+        min_scan_time_limit_ms: 10,
+        batch_rows_threshold: config.get(keys::ROWS_WARNING_THRESHOLD) as usize,
+        reject_large_batches: config.get(keys::ROWS_REJECT),
+        memstore_limit_bytes: memory.memstore_limit,
+        memstore_low_bytes: memory.memstore_low,
+        small_compaction_threads: config.get(keys::COMPACTION_THREADS_SMALL).max(1) as usize,
+        large_compaction_threads: config.get(keys::COMPACTION_THREADS_LARGE).max(1) as usize,
+        chore_period: Duration::from_millis(config.get(keys::COMPACTION_CHECK_PERIOD).max(100)),
+        region_split_limit: config.get(keys::REGION_SPLIT_LIMIT) as usize,
+        info_port: 0,
+    }
+}
+
+pub fn rpc(config: &Config) -> ServerOptions {
+    ServerOptions {
+        max_request_bytes: config.get(keys::MAX_REQUEST_SIZE) as usize,
+        max_queued_bytes: config.get(keys::CALLQUEUE_MAX_SIZE) as usize,
+        min_call_timeout_ms: config.get(keys::MIN_REQUEST_TIMEOUT) as u32,
+        ..ServerOptions::default()
+    }
+}
+
+/// Threads for calls that wait: HBase's handlers, all classes together.
+pub fn pool(config: &Config) -> PoolOptions {
+    let handlers = config.get(keys::HANDLER_COUNT).clamp(4, 1000) as usize;
+    let mut options = PoolOptions::new(handlers);
+    let queue = match config.get(keys::CALLQUEUE_MAX_LENGTH) {
+        0 => (handlers * 10).max(250),
+        n => n as usize,
+    };
+    for class in &mut options.classes {
+        class.max_queued = queue;
+    }
+    options
+}
