@@ -16,13 +16,16 @@
 #![forbid(unsafe_code)]
 
 mod accounting;
+mod dictionary;
 pub mod entry;
 mod error;
 pub mod format;
 mod log;
 mod options;
+mod parse;
 mod reader;
 mod split;
+mod writer;
 
 pub use entry::{Entry, Scope};
 pub use error::WalError;
