@@ -205,3 +205,133 @@ pub fn exception_frame(call_id: u32, exception: &Exception, text: String) -> Vec
     frame.extend_from_slice(&body);
     frame
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use martite_proto::{CellBlockMeta, NameBytesPair, ResponseHeader, RpctInfo};
+    use proptest::collection::{hash_map, vec};
+    use proptest::option::of;
+    use proptest::prelude::*;
+
+    type Proto = martite_proto::RequestHeader;
+
+    prop_compose! {
+        fn protos()(
+            call_id in of(any::<u32>()),
+            trace_info in of((of(any::<i64>()), hash_map(".*", ".*", 0..3))),
+            method_name in of(".{0,20}"),
+            request_param in of(any::<bool>()),
+            cell_block_meta in of(of(any::<u32>())),
+            priority in of(any::<u32>()),
+            timeout in of(any::<u32>()),
+            attribute in vec((".{0,9}", of(vec(any::<u8>(), 0..200))), 0..4),
+        ) -> Proto {
+            Proto {
+                call_id,
+                trace_info: trace_info.map(|(trace_id, headers)| RpctInfo { trace_id, parent_id: None, headers }),
+                method_name,
+                request_param,
+                cell_block_meta: cell_block_meta.map(|length| CellBlockMeta { length }),
+                priority,
+                timeout,
+                attribute: attribute
+                    .into_iter()
+                    .map(|(name, value)| NameBytesPair { name, value: value.map(Into::into) })
+                    .collect(),
+            }
+        }
+    }
+
+    /// Everything but the trace, which stays undecoded.
+    fn check_equal(ours: &RequestHeader<'_>, proto: &Proto) {
+        assert_eq!(ours.call_id, proto.call_id);
+        assert_eq!(ours.trace_info.is_some(), proto.trace_info.is_some());
+        assert_eq!(ours.method_name, proto.method_name.as_deref());
+        assert_eq!(ours.request_param, proto.request_param);
+        assert_eq!(ours.cell_block_meta, proto.cell_block_meta.as_ref().map(|m| m.length));
+        assert_eq!((ours.priority, ours.timeout), (proto.priority, proto.timeout));
+        let attributes: Vec<_> = proto.attribute.iter().map(|a| (a.name.as_str(), a.value.as_deref())).collect();
+        assert_eq!(ours.attributes, attributes);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_header_decodes_as_prost_decodes_it(proto in protos()) {
+            let bytes = proto.encode_to_vec();
+            let ours = RequestHeader::decode(&bytes).unwrap();
+            check_equal(&ours, &proto);
+            if let Some(trace) = ours.trace_info {
+                prop_assert_eq!(RpctInfo::decode(trace).ok(), proto.trace_info);
+            }
+        }
+
+        /// Fields twice, fields unknown, fields torn: whatever the bytes, both say the same.
+        #[test]
+        fn any_bytes_decode_as_prost_decodes_them(
+            mut bytes in prop_oneof![
+                vec(any::<u8>(), 0..40),
+                (protos(), protos(), vec(any::<u8>(), 0..6)).prop_map(|(mut a, mut b, mut tail)| {
+                    (a.trace_info, b.trace_info) = (None, None);
+                    let mut bytes = a.encode_to_vec();
+                    b.encode(&mut bytes).unwrap();
+                    bytes.append(&mut tail);
+                    bytes
+                }),
+            ],
+            flips in vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+        ) {
+            for (at, byte) in flips {
+                if !bytes.is_empty() {
+                    let at = at.index(bytes.len());
+                    bytes[at] = byte;
+                }
+            }
+            match (RequestHeader::decode(&bytes), Proto::decode(&*bytes)) {
+                (Ok(ours), Ok(proto)) => check_equal(&ours, &proto),
+                (Err(_), Err(_)) => {}
+                // A trace is not looked at, so a bad one does no harm here.
+                (Ok(ours), Err(_)) => prop_assert!(ours.trace_info.is_some(), "prost refuses {bytes:02x?}"),
+                (Err(e), Ok(proto)) => prop_assert!(false, "{e} for {bytes:02x?}, which is {proto:?}"),
+            }
+        }
+
+        #[test]
+        fn the_head_of_an_answer_is_what_prost_would_write(
+            id in any::<u32>(),
+            message in vec(any::<u8>(), 0..300),
+            cells in 0usize..100_000,
+        ) {
+            let mut head = Vec::new();
+            put_answer_head(&mut head, id, message.len(), cells).unwrap();
+            let meta = (cells > 0).then_some(CellBlockMeta { length: Some(cells as u32) });
+            let header = ResponseHeader { call_id: Some(id), exception: None, cell_block_meta: meta };
+            let mut expected = header.encode_length_delimited_to_vec();
+            put_varint(&mut expected, message.len() as u64);
+            let total = (expected.len() + message.len() + cells) as u32;
+            prop_assert_eq!(&head[..4], total.to_be_bytes());
+            prop_assert_eq!(&head[4..], expected);
+            prop_assert!(head.len() <= MAX_ANSWER_HEAD);
+        }
+    }
+
+    #[test]
+    fn the_examples_of_the_page_hold() {
+        let request = [0x08, 7, 0x1a, 3, b'G', b'e', b't', 0x20, 1, 0x38, 0x60];
+        let header = RequestHeader::decode(&request).unwrap();
+        assert_eq!((header.call_id, header.method_name, header.timeout), (Some(7), Some("Get"), Some(96)));
+        let mut head = Vec::new();
+        put_answer_head(&mut head, 7, 2, 1000).unwrap();
+        assert_eq!(head, [0, 0, 3, 0xf3, 7, 0x08, 7, 0x1a, 3, 0x08, 0xe8, 7, 2]);
+    }
+
+    #[test]
+    fn frames_beyond_two_gigabytes_are_refused() {
+        let mut head = Vec::new();
+        assert_eq!(put_answer_head(&mut head, 1, 1 << 30, 1 << 30), None);
+        assert!(head.is_empty());
+        assert!(put_answer_head(&mut head, 1, 1 << 30, (1 << 30) - 100).is_some());
+    }
+}

@@ -178,9 +178,7 @@ impl Inner {
             return false;
         }
         let Some(job) = make() else { return false };
-        if queue.jobs.is_empty() && queue.running == 0 {
-            queue.clock = queue.clock.max(present);
-        }
+        queue.enter(present);
         queue.jobs.push_back(job);
         drop(state);
         self.work.notify_one();
@@ -215,6 +213,15 @@ impl Inner {
     }
 }
 
+impl Queue {
+    /// Called before a job is queued: who was idle does not catch up.
+    fn enter(&mut self, present: u64) {
+        if self.jobs.is_empty() && self.running == 0 {
+            self.clock = self.clock.max(present);
+        }
+    }
+}
+
 impl State {
     /// The job whose class has the earliest clock.
     fn next(&mut self) -> Option<(usize, Job)> {
@@ -242,5 +249,142 @@ impl State {
         let was_full = queue.running == queue.max_running;
         queue.running -= 1;
         was_full && !queue.jobs.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    fn pool(threads: usize, classes: [ClassOptions; 6]) -> Arc<Pool> {
+        Pool::new(PoolOptions { threads, classes }).unwrap()
+    }
+
+    const ANY: ClassOptions = ClassOptions { weight: 1, max_queued: 10, max_running: 10 };
+
+    /// Holds `n` threads until the sender is dropped.
+    fn hold(pool: &Pool, class: Class, n: usize) -> mpsc::Sender<()> {
+        let (release, held) = mpsc::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let (started, running) = mpsc::channel();
+        for _ in 0..n {
+            let (held, started) = (held.clone(), started.clone());
+            let job = move || {
+                started.send(()).unwrap();
+                // Ends when the sender is gone.
+                let _ = held.lock().recv();
+            };
+            pool.spawn(class, Box::new(job)).unwrap();
+        }
+        (0..n).for_each(|_| running.recv().unwrap());
+        release
+    }
+
+    #[test]
+    fn a_full_queue_refuses_and_others_go_on() {
+        let pool = pool(1, [ClassOptions { max_queued: 2, ..ANY }; 6]);
+        let release = hold(&pool, Class::Read, 1);
+        let (done, all) = mpsc::channel();
+        for class in [Class::Read, Class::Read, Class::Scan] {
+            let done = done.clone();
+            pool.spawn(class, Box::new(move || done.send(class).unwrap())).unwrap();
+        }
+        assert_eq!((pool.queued(Class::Read), pool.queued(Class::Scan)), ((2, 1), (1, 0)));
+        let refused = pool.spawn(Class::Read, Box::new(|| unreachable!())).unwrap_err();
+        assert_eq!(refused.class, "org.apache.hadoop.hbase.CallQueueTooBigException");
+        assert!(refused.overloaded);
+        drop((release, done));
+        assert_eq!(all.iter().count(), 3);
+    }
+
+    #[test]
+    fn a_class_holds_no_more_threads_than_it_may() {
+        let mut classes = [ANY; 6];
+        classes[Class::Admin as usize].max_running = 1;
+        let pool = pool(2, classes);
+        let release = hold(&pool, Class::Admin, 1);
+        let (done, all) = mpsc::channel();
+        let late = done.clone();
+        pool.spawn(Class::Admin, Box::new(move || late.send("admin").unwrap())).unwrap();
+        let read = done.clone();
+        pool.spawn(Class::Read, Box::new(move || read.send("read").unwrap())).unwrap();
+        assert_eq!(all.recv(), Ok("read"));
+        assert_eq!(pool.queued(Class::Admin), (1, 1));
+        drop(release);
+        assert_eq!(all.recv(), Ok("admin"));
+    }
+
+    #[test]
+    fn a_panic_costs_no_thread() {
+        let pool = pool(1, [ANY; 6]);
+        for _ in 0..5 {
+            pool.spawn(Class::Read, Box::new(|| panic!("as asked"))).unwrap();
+        }
+        let (done, all) = mpsc::channel();
+        pool.spawn(Class::Read, Box::new(move || done.send(1).unwrap())).unwrap();
+        assert_eq!(all.recv(), Ok(1));
+    }
+
+    #[test]
+    fn dropping_the_pool_drops_what_waits() {
+        let pool = pool(1, [ANY; 6]);
+        let release = hold(&pool, Class::Read, 1);
+        let (waiting, dropped) = mpsc::channel::<()>();
+        pool.spawn(Class::Read, Box::new(move || waiting.send(()).unwrap())).unwrap();
+        let dropping = std::thread::spawn(move || drop(pool));
+        assert_eq!(dropped.recv(), Err(mpsc::RecvError));
+        drop(release);
+        dropping.join().unwrap();
+    }
+
+    /// Plays the scheduler without threads: every class always has a job that takes its `took` nanoseconds.
+    fn play(options: [ClassOptions; 6], took: [u64; 6], jobs: usize) -> [u64; 6] {
+        let mut state = State::default();
+        let mut spent = [0; 6];
+        for (i, (queue, class)) in state.queues.iter_mut().zip(options).enumerate() {
+            (queue.weight, queue.max_running) = (u64::from(class.weight), class.max_running);
+            if took[i] > 0 {
+                queue.jobs.extend((0..jobs).map(|_| Box::new(|| ()) as Job));
+            }
+        }
+        for _ in 0..jobs {
+            let (class, _) = state.next().unwrap();
+            let expected = state.start(class);
+            state.end(class, expected, Duration::from_nanos(took[class]));
+            spent[class] += took[class];
+        }
+        spent
+    }
+
+    #[test]
+    fn thread_time_is_shared_by_weight_whatever_the_size_of_the_jobs() {
+        let mut options = [ANY; 6];
+        options[Class::Write as usize].weight = 3;
+        let spent = play(options, [1_000, 50_000, 10_000, 0, 0, 0], 100_000);
+        let [read, scan, write, ..] = spent.map(|ns| ns as f64);
+        for (what, ratio, wanted) in [("scan", scan / read, 1.0), ("write", write / read, 3.0)] {
+            assert!((ratio / wanted - 1.0).abs() < 0.01, "{what}: {ratio} in {spent:?}");
+        }
+    }
+
+    #[test]
+    fn an_idle_class_saves_up_nothing() {
+        let mut state = State::default();
+        for queue in &mut state.queues {
+            (queue.weight, queue.max_running, queue.clock) = (1, 1, 0);
+        }
+        let mut now = |class: Class| {
+            state.queues[class as usize].enter(state.present);
+            state.queues[class as usize].jobs.push_back(Box::new(|| ()));
+            let (served, _) = state.next().unwrap();
+            let expected = state.start(served);
+            state.end(served, expected, Duration::from_micros(100));
+        };
+        (0..50).for_each(|_| now(Class::Read));
+        now(Class::Scan);
+        let (read, scan) = (state.queues[0].clock, state.queues[1].clock);
+        assert!(scan + 300_000 > read, "scan at {scan}, read at {read}");
     }
 }

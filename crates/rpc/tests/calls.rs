@@ -1,0 +1,317 @@
+//! Calls over one connection: answers in any order, exceptions, malformed frames, compression, disconnects.
+
+mod echo;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use echo::{Running, options};
+use martite_proto::{ConnectionHeader, Message, RequestHeader};
+use martite_rpc::Call;
+use martite_rpc::client::{CallOptions, Client, ClientError, request_frame};
+
+fn frame(id: u32, method: &str, message: &[u8]) -> Vec<u8> {
+    request_frame(id, method, message, b"", CallOptions::default())
+}
+
+/// A frame made by hand.
+fn frame_of(header: &RequestHeader, rest: &[u8]) -> Vec<u8> {
+    let header = header.encode_length_delimited_to_vec();
+    let len = (header.len() + rest.len()) as u32;
+    [&len.to_be_bytes()[..], &header, rest].concat()
+}
+
+fn echo_header(id: u32) -> RequestHeader {
+    RequestHeader {
+        call_id: Some(id),
+        method_name: Some("Echo".to_owned()),
+        request_param: Some(true),
+        ..RequestHeader::default()
+    }
+}
+
+fn remote(error: ClientError) -> (String, String, bool) {
+    match error {
+        ClientError::Remote { class, text, do_not_retry, .. } => (class, text, do_not_retry),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn message_and_cells_come_back_whole_whatever_their_size() {
+    let running = Running::start();
+    let client = running.client().await;
+    for message_len in [0, 1, 127, 128, 4096, 4097, 70_000, 3 << 20] {
+        for cells_len in [0, 1, 300, 20_000, 5 << 20] {
+            let (message, cells) = (vec![1; message_len], vec![2; cells_len]);
+            let answer = client.call_with("Echo", &message, &cells, CallOptions::default()).await.unwrap();
+            assert!(answer.message == message && answer.cells == cells, "{message_len} {cells_len}");
+        }
+    }
+    let counters = running.server.counters();
+    assert_eq!((counters.calls, counters.queued_calls, counters.queued_bytes), (40, 0, 0));
+    assert!(counters.sent_bytes > 40 << 20 && counters.received_bytes > 40 << 20);
+}
+
+#[tokio::test]
+async fn an_empty_message_is_written_with_its_length() {
+    let running = Running::start();
+    let mut raw = running.opened().await;
+    raw.send(&frame(300, "Echo", b"")).await;
+    // total 5: header of 3 bytes (call_id 300), message of 0 bytes
+    assert_eq!(raw.read(9).await, [0, 0, 0, 5, 3, 0x08, 0xac, 0x02, 0]);
+}
+
+#[tokio::test]
+async fn calls_of_one_write_are_all_answered_in_order() {
+    let running = Running::start();
+    let mut raw = running.opened().await;
+    let many: Vec<u8> = (0..5000u32).flat_map(|i| frame(i, "Echo", &i.to_be_bytes())).collect();
+    raw.send(&many).await;
+    for i in 0..5000u32 {
+        let answer = raw.frame().await;
+        assert_eq!(answer.header.call_id, Some(i));
+        assert_eq!(answer.body[1..], i.to_be_bytes());
+    }
+}
+
+#[tokio::test]
+async fn parked_calls_are_answered_in_any_order_from_any_thread() {
+    let mut running = Running::start();
+    let client = std::sync::Arc::new(running.client().await);
+    let mut waiting = Vec::new();
+    let mut parked: Vec<Call> = Vec::new();
+    for i in 0..50u8 {
+        let client = client.clone();
+        waiting.push(tokio::spawn(async move {
+            client.call_with("Park", &[i], b"", CallOptions::default()).await.unwrap().message
+        }));
+        parked.push(running.parked.recv().await.unwrap());
+    }
+    assert_eq!(running.server.counters().queued_calls, 50);
+    // Others overtake.
+    let echoed = client.call_with("Echo", b"first", b"", CallOptions::default()).await.unwrap();
+    assert_eq!(echoed.message, b"first"[..]);
+    std::thread::spawn(move || {
+        for call in parked.into_iter().rev() {
+            call.responder.ok_encoded(call.param.to_vec(), Vec::new());
+        }
+    });
+    for (i, waiting) in waiting.into_iter().enumerate() {
+        assert_eq!(waiting.await.unwrap(), [i as u8][..]);
+    }
+    running.until(|c| c.queued_calls == 0 && c.queued_bytes == 0).await;
+}
+
+#[tokio::test]
+async fn exceptions_carry_class_text_and_flags() {
+    let running = Running::start();
+    let client = running.client().await;
+    let failed = client.call_with("Fail", b"", b"", CallOptions::default()).await.unwrap_err();
+    let (class, text, do_not_retry) = remote(failed);
+    assert_eq!(class, "org.apache.hadoop.hbase.DoNotRetryIOException");
+    assert_eq!(text.lines().next(), Some("org.apache.hadoop.hbase.DoNotRetryIOException: as asked"));
+    assert!(text.lines().nth(1).unwrap().starts_with("\tat ") && do_not_retry);
+
+    match client.call_with("Move", b"", b"", CallOptions::default()).await.unwrap_err() {
+        ClientError::Remote { moved_to, do_not_retry, .. } => {
+            assert_eq!((moved_to, do_not_retry), (Some(("host.example".to_owned(), 16020)), false));
+        }
+        other => panic!("{other:?}"),
+    }
+    let unknown = remote(client.call_with("NoSuch", b"", b"", CallOptions::default()).await.unwrap_err());
+    assert!(unknown.1.contains("java.lang.UnsupportedOperationException: NoSuch"), "{}", unknown.1);
+    let counted = running.server.counters().exceptions;
+    assert_eq!(counted.get("org.apache.hadoop.hbase.DoNotRetryIOException"), Some(&2));
+}
+
+#[tokio::test]
+async fn a_panic_or_a_forgotten_call_is_answered_and_the_connection_goes_on() {
+    let running = Running::start();
+    let client = running.client().await;
+    for method in ["Panic", "Forget"] {
+        let (class, text, do_not_retry) =
+            remote(client.call_with(method, b"", b"", CallOptions::default()).await.unwrap_err());
+        assert_eq!((class.as_str(), do_not_retry), ("java.io.IOException", false), "{text}");
+    }
+    client.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
+    running.until(|c| c.queued_calls == 0).await;
+}
+
+#[tokio::test]
+async fn a_discarded_call_gets_no_answer() {
+    let running = Running::start();
+    let mut raw = running.opened().await;
+    raw.send(&[frame(1, "Discard", b""), frame(2, "Echo", b"")].concat()).await;
+    assert_eq!(raw.frame().await.header.call_id, Some(2));
+    running.until(|c| c.queued_calls == 0).await;
+}
+
+#[tokio::test]
+async fn requests_that_contradict_themselves_fail_alone() {
+    let running = Running::start();
+    let mut raw = running.opened().await;
+    let with_cells = |length| {
+        let cell_block_meta = Some(martite_proto::CellBlockMeta { length: Some(length) });
+        RequestHeader { cell_block_meta, ..echo_header(7) }
+    };
+    let no_param = RequestHeader { request_param: None, ..echo_header(7) };
+    for (bad, said) in [
+        (frame_of(&no_param, b"\x00"), "Invalid request header: "),
+        (frame_of(&echo_header(7), b""), "Unable to read call parameter: "),
+        (frame_of(&echo_header(7), b"\x05abc"), "Unable to read call parameter: "),
+        (frame_of(&echo_header(7), &[0xff; 20]), "Unable to read call parameter: "),
+        (frame_of(&with_cells(4), b"\x00abc"), "Unable to read call parameter: "),
+        (frame_of(&with_cells(u32::MAX), b"\x00abc"), "Unable to read call parameter: "),
+    ] {
+        raw.send(&[bad, frame(8, "Echo", b"")].concat()).await;
+        let failed = raw.frame().await;
+        assert_eq!(failed.header.call_id, Some(7));
+        assert_eq!(failed.class(), "org.apache.hadoop.hbase.DoNotRetryIOException");
+        assert!(failed.text().contains(said), "{}", failed.text());
+        assert_eq!(raw.frame().await.header.call_id, Some(8));
+    }
+}
+
+#[tokio::test]
+async fn cells_without_a_codec_fail() {
+    let running = Running::start();
+    let mut header = echo::options();
+    header.codec = None;
+    header.compressor = Some("unknown.but.not.looked.At".to_owned());
+    let client = Client::connect(running.addr(), &header).await.unwrap();
+    let failed = remote(client.call_with("Echo", b"", b"cell", CallOptions::default()).await.unwrap_err());
+    assert!(failed.1.contains("without a cell codec"), "{}", failed.1);
+    client.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn frames_without_a_readable_header_close_the_connection() {
+    let running = Running::start();
+    for bad in [&b"\x00\x00\x00\x00"[..], b"\x00\x00\x00\x02\x09\x08", b"\x00\x00\x00\x03\x02\x1a\x07"] {
+        let mut raw = running.opened().await;
+        raw.send(bad).await;
+        assert!(raw.is_closed().await, "{bad:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_knows_its_header() {
+    let mut running = Running::start();
+    let mut raw = running.opened().await;
+    let options = CallOptions {
+        priority: Some(200),
+        timeout_ms: Some(1),
+        attributes: vec![("who".to_owned(), Bytes::from_static(b"me"))],
+    };
+    let sent = request_frame(5, "Park", b"pp", b"cc", options);
+    raw.send(&[sent.clone(), frame(6, "Park", b"")].concat()).await;
+    let (call, next) = (running.parked.recv().await.unwrap(), running.parked.recv().await.unwrap());
+    assert_eq!((call.id, &*call.method, &*call.param, &*call.cells), (5, "Park", &b"pp"[..], &b"cc"[..]));
+    assert_eq!((call.priority, call.timeout_ms, call.size_bytes as usize), (Some(200), 20, sent.len()));
+    assert_eq!(call.attributes, [("who".to_owned(), Bytes::from_static(b"me"))]);
+    assert_eq!(call.deadline(), Some(call.received + Duration::from_millis(20)));
+    assert_eq!((next.priority, next.timeout_ms, next.deadline(), next.expired()), (None, 0, None, false));
+    while !call.expired() {
+        tokio::task::yield_now().await;
+    }
+    assert!(call.received.elapsed() >= Duration::from_millis(20) && call.responder.is_connected());
+    call.responder.discard();
+    next.responder.discard();
+}
+
+#[tokio::test]
+async fn a_parked_call_notices_that_its_client_is_gone() {
+    let mut running = Running::start();
+    let mut raw = running.opened().await;
+    raw.send(&[frame(1, "Park", b""), frame(2, "Park", b"")].concat()).await;
+    let (one, two) = (running.parked.recv().await.unwrap(), running.parked.recv().await.unwrap());
+    assert!(one.responder.is_connected() && !one.expired());
+    drop(raw);
+    while one.responder.is_connected() {
+        tokio::task::yield_now().await;
+    }
+    assert!(one.expired() && two.conn.is_closed());
+    running.until(|c| c.connections_open == 0 && c.queued_calls == 2).await;
+    one.responder.ok_encoded(vec![0; 1 << 20], vec![0; 1 << 20]);
+    drop(two);
+    running.until(|c| c.queued_calls == 0 && c.queued_bytes == 0 && c.output_bytes == 0).await;
+}
+
+#[tokio::test]
+async fn cell_blocks_are_compressed_both_ways() {
+    let running = Running::start();
+    for class in ["GzipCodec", "DefaultCodec", "SnappyCodec", "Lz4Codec", "ZStandardCodec"] {
+        let mut header = options();
+        header.compressor = Some(format!("org.apache.hadoop.io.compress.{class}"));
+        let client = Client::connect(running.addr(), &header).await.unwrap();
+        let before = running.server.counters();
+        let cells = vec![42; 1 << 20];
+        let answer = client.call_with("Echo", b"m", &cells, CallOptions::default()).await.unwrap();
+        assert!(answer.message == b"m"[..] && answer.cells == cells, "{class}");
+        let empty = client.call_with("Echo", b"m", b"", CallOptions::default()).await.unwrap();
+        assert!(empty.cells.is_empty());
+        let after = running.server.counters();
+        assert!(after.received_bytes - before.received_bytes < 100_000, "{class}");
+        assert!(after.sent_bytes - before.sent_bytes < 100_000, "{class}");
+    }
+}
+
+#[tokio::test]
+async fn cell_blocks_that_do_not_decompress_within_the_limit_fail_alone() {
+    let limits = martite_rpc::ServerOptions { max_cell_block_bytes: 1 << 20, ..Default::default() };
+    let running = Running::with(limits);
+    let mut header = options();
+    header.compressor = Some("org.apache.hadoop.io.compress.GzipCodec".to_owned());
+    let client = Client::connect(running.addr(), &header).await.unwrap();
+    let bomb = vec![0; (1 << 20) + 1];
+    let failed = remote(client.call_with("Echo", b"", &bomb, CallOptions::default()).await.unwrap_err());
+    assert!(failed.1.contains("Unable to decompress the cell block"), "{}", failed.1);
+    let answer = client.call_with("Echo", b"", &bomb[1..], CallOptions::default()).await.unwrap();
+    assert_eq!(answer.cells.len(), 1 << 20);
+
+    let mut raw = running.raw().await;
+    raw.send(&header.opening()).await;
+    raw.send(&request_frame(4, "Echo", b"", b"not gzip at all", CallOptions::default())).await;
+    assert!(raw.frame().await.text().contains("Unable to decompress the cell block"));
+}
+
+#[tokio::test]
+async fn a_connection_serves_one_service_with_the_oldest_header() {
+    let running = Running::start();
+    let header = ConnectionHeader { service_name: Some("ClientService".to_owned()), ..ConnectionHeader::default() };
+    let bytes = header.encode_to_vec();
+    let mut raw = running.raw().await;
+    raw.send(&[b"HBas\x00\x50", &(bytes.len() as u32).to_be_bytes()[..], &bytes].concat()).await;
+    raw.send(&frame(1, "Echo", b"x")).await;
+    assert_eq!(raw.frame().await.body, b"\x01x"[..]);
+}
+
+#[tokio::test]
+async fn pool_calls_are_answered_whatever_happens_to_them() {
+    use martite_rpc::{Class, Pool, PoolOptions};
+    let mut running = Running::start();
+    let mut options = PoolOptions::new(2);
+    options.classes[Class::Scan as usize].max_queued = 0;
+    let pool = Pool::new(options).unwrap();
+    let mut raw = running.opened().await;
+    let timeout = CallOptions { timeout_ms: Some(20), ..CallOptions::default() };
+    raw.send(&(0..4).flat_map(|id| frame(id, "Park", b"")).collect::<Vec<_>>()).await;
+    raw.send(&request_frame(4, "Park", b"", b"", timeout)).await;
+    let mut next = async || running.parked.recv().await.unwrap();
+    let (ok, panics, refused, dropped, late) = (next().await, next().await, next().await, next().await, next().await);
+    while !late.expired() {
+        tokio::task::yield_now().await;
+    }
+    pool.spawn_call(Class::Read, late, |_| unreachable!());
+    pool.spawn_call(Class::Read, panics, |_call| panic!("as asked"));
+    assert_eq!(raw.frame().await.class(), "java.io.IOException");
+    pool.spawn_call(Class::Scan, refused, |_| unreachable!());
+    assert_eq!(raw.frame().await.class(), "org.apache.hadoop.hbase.CallQueueTooBigException");
+    pool.spawn_call(Class::Write, ok, |call| call.responder.ok_encoded(b"done".to_vec(), Vec::new()));
+    assert_eq!(raw.frame().await.body, b"\x04done"[..]);
+    drop(pool);
+    drop(dropped);
+    assert_eq!(raw.frame().await.header.call_id, Some(3));
+    running.until(|c| c.queued_calls == 0).await;
+}

@@ -1,0 +1,140 @@
+//! A server for the tests: it echoes, waits, fails or panics as the method says, over real loopback sockets.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use martite_proto::{Message, ResponseHeader};
+use martite_rpc::client::{Client, ClientOptions};
+use martite_rpc::{Call, Counters, Exception, Handler, Server, ServerOptions, Shards};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+
+/// What the methods of the test service do.
+pub struct Echo {
+    pub cluster_id: String,
+    /// Receives the calls of method `Park`.
+    parked: mpsc::UnboundedSender<Call>,
+}
+
+impl Handler for Echo {
+    fn serves(&self, service: &str) -> bool {
+        service == "ClientService"
+    }
+    fn cluster_id(&self) -> String {
+        self.cluster_id.clone()
+    }
+    fn call(&self, call: Call) {
+        match &*call.method {
+            "Echo" => call.responder.ok_encoded(call.param.to_vec(), call.cells.to_vec()),
+            "Park" => self.parked.send(call).unwrap(),
+            // Answers with as many bytes of cells as the message, read as text, says.
+            "Big" => {
+                let len = std::str::from_utf8(&call.param).unwrap().parse().unwrap();
+                call.responder.ok_encoded(Vec::new(), vec![7; len]);
+            }
+            "Fail" => call.responder.fail(Exception::do_not_retry("as asked")),
+            "Move" => {
+                let mut e = Exception::new("org.apache.hadoop.hbase.exceptions.RegionMovedException", "elsewhere");
+                e.moved_to = Some(("host.example".to_owned(), 16020));
+                call.responder.fail(e);
+            }
+            "Panic" => panic!("as asked"),
+            "Forget" => drop(call),
+            "Discard" => call.responder.discard(),
+            other => call.responder.fail(Exception::unknown_method(other)),
+        }
+    }
+}
+
+/// A running test server.
+pub struct Running {
+    pub server: Arc<Server>,
+    pub shards: Shards,
+    pub parked: mpsc::UnboundedReceiver<Call>,
+}
+
+impl Running {
+    pub fn start() -> Running {
+        Running::with(ServerOptions::default())
+    }
+    pub fn with(options: ServerOptions) -> Running {
+        Running::of_cluster("5f5d9a44-0001", options)
+    }
+    pub fn of_cluster(cluster_id: &str, options: ServerOptions) -> Running {
+        let (sender, parked) = mpsc::unbounded_channel();
+        let handler = Arc::new(Echo { cluster_id: cluster_id.to_owned(), parked: sender });
+        let shards = Shards::start(2).unwrap();
+        let addr = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server = Arc::new(Server::bind(addr, handler, options, shards.clone()).unwrap());
+        Running { server, shards, parked }
+    }
+    pub fn addr(&self) -> SocketAddr {
+        self.server.local_addr()
+    }
+    pub async fn raw(&self) -> Raw {
+        Raw(TcpStream::connect(self.addr()).await.unwrap())
+    }
+    /// A raw connection whose header is sent.
+    pub async fn opened(&self) -> Raw {
+        let mut raw = self.raw().await;
+        raw.send(&options().opening()).await;
+        raw
+    }
+    pub async fn client(&self) -> Client {
+        Client::connect(self.addr(), &options()).await.unwrap()
+    }
+    /// Waits until the counters are as wanted.
+    pub async fn until(&self, wanted: impl Fn(&Counters) -> bool) {
+        while !wanted(&self.server.counters()) {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+pub fn options() -> ClientOptions {
+    ClientOptions::new("ClientService")
+}
+
+/// A connection of bytes.
+pub struct Raw(pub TcpStream);
+
+/// An answer frame.
+#[derive(Debug)]
+pub struct Frame {
+    pub header: ResponseHeader,
+    /// Message with its length, and cells.
+    pub body: Bytes,
+}
+
+impl Frame {
+    pub fn class(&self) -> &str {
+        self.header.exception.as_ref().unwrap().exception_class_name()
+    }
+    pub fn text(&self) -> &str {
+        self.header.exception.as_ref().unwrap().stack_trace()
+    }
+}
+
+impl Raw {
+    pub async fn send(&mut self, bytes: &[u8]) {
+        self.0.write_all(bytes).await.unwrap();
+    }
+    pub async fn read(&mut self, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        self.0.read_exact(&mut bytes).await.unwrap();
+        bytes
+    }
+    pub async fn frame(&mut self) -> Frame {
+        let len = self.0.read_u32().await.unwrap();
+        let mut body = Bytes::from(self.read(len as usize).await);
+        let header = ResponseHeader::decode_length_delimited(&mut body).unwrap();
+        Frame { header, body }
+    }
+    /// The server says nothing more and closes.
+    pub async fn is_closed(&mut self) -> bool {
+        matches!(self.0.read(&mut [0; 1]).await, Ok(0) | Err(_))
+    }
+}
