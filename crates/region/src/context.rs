@@ -60,6 +60,8 @@ pub struct RegionConfig {
     pub skip_bad_edits: bool,
     /// Region size that asks for a split (`hbase.hregion.max.filesize`).
     pub max_file_size_bytes: u64,
+    /// Part of that size by which regions differ (`hbase.hregion.max.filesize.jitter`).
+    pub max_file_size_jitter: f64,
     /// Smallest column family that a partial flush picks (`hbase.hregion.percolumnfamilyflush.size.lower.bound.min`).
     pub family_flush_min_bytes: u64,
     /// Oldest edit that may stay in memory (`hbase.regionserver.optionalcacheflushinterval`); 0: any.
@@ -79,6 +81,7 @@ impl Default for RegionConfig {
             durability: Durability::SyncWal,
             skip_bad_edits: false,
             max_file_size_bytes: 10 << 30,
+            max_file_size_jitter: 0.25,
             family_flush_min_bytes: 16 << 20,
             periodic_flush_ms: 3_600_000,
         }

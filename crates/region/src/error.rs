@@ -64,12 +64,19 @@ impl From<WalError> for RegionError {
 }
 impl From<StoreError> for RegionError {
     fn from(error: StoreError) -> Self {
-        RegionError::Io(error.to_string())
+        match error {
+            StoreError::HFile(error) => error.into(),
+            StoreError::Corrupt { .. } => RegionError::Corrupt(error.to_string()),
+            _ => RegionError::Io(error.to_string()),
+        }
     }
 }
 impl From<HFileError> for RegionError {
     fn from(error: HFileError) -> Self {
-        RegionError::Corrupt(error.to_string())
+        match error {
+            HFileError::Io { .. } => RegionError::Io(error.to_string()),
+            _ => RegionError::Corrupt(error.to_string()),
+        }
     }
 }
 impl From<FilterError> for RegionError {

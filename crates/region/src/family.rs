@@ -1,15 +1,101 @@
 //! What a family's descriptor means for its store.
 
-use crate::{RegionConfig, RegionError};
-use martite_catalog::FamilyDescriptor;
-use martite_store::FamilyOptions;
+use crate::RegionError;
+use martite_catalog::{FamilyDescriptor, KeepDeletedCells, TableDescriptor};
+use martite_hfile::{BloomType, Compression, Encoding};
+use martite_store::{FamilyOptions, KeepDeleted};
 
-/// The store's options of a family.
-pub fn family_options(
-    family: &FamilyDescriptor,
-    is_meta: bool,
-    config: &RegionConfig,
-) -> Result<FamilyOptions, RegionError> {
-    let _ = (family, is_meta, config);
-    todo!()
+/// The store's options of a family. An attribute that this build cannot honour is an error that names it.
+pub fn family_options(family: &FamilyDescriptor, table: &TableDescriptor) -> Result<FamilyOptions, RegionError> {
+    if let Some(encryption) = family.encryption() {
+        return Err(unknown(family, "ENCRYPTION", encryption));
+    }
+    Ok(FamilyOptions {
+        name: family.name().clone(),
+        max_versions: family.max_versions().max(1),
+        min_versions: family.min_versions(),
+        ttl_ms: family.ttl_ms(),
+        keep_deleted: match family.keep_deleted_cells() {
+            KeepDeletedCells::False => KeepDeleted::False,
+            KeepDeletedCells::True => KeepDeleted::True,
+            KeepDeletedCells::Ttl => KeepDeleted::Ttl,
+        },
+        new_version_behavior: family.is_new_version_behavior(),
+        order: table.order(),
+        bloom: bloom(family)?,
+        block_size: family.block_size_bytes() as usize,
+        compression: algorithm(family, "COMPRESSION", &family.compression())?,
+        compression_major: algorithm(family, "COMPRESSION_COMPACT_MAJOR", &family.compaction_compression(true))?,
+        compression_minor: algorithm(family, "COMPRESSION_COMPACT", &family.compaction_compression(false))?,
+        encoding: encoding(family)?,
+        compress_tags: family.is_compress_tags(),
+        cache_data: family.is_block_cache(),
+        in_memory: family.is_in_memory(),
+        cache_data_on_write: family.is_cache_data_on_write(),
+        time_to_purge_deletes_ms: setting(family, table, "hbase.hstore.time.to.purge.deletes").unwrap_or(0),
+        delete_expired_files: setting(family, table, "hbase.store.delete.expired.storefile").unwrap_or(true),
+    })
+}
+
+fn setting<T: std::str::FromStr>(family: &FamilyDescriptor, table: &TableDescriptor, key: &str) -> Option<T> {
+    family.setting(key).or_else(|| table.setting(key))?.trim().parse().ok()
+}
+
+fn algorithm(family: &FamilyDescriptor, key: &str, name: &str) -> Result<Compression, RegionError> {
+    Compression::from_name(name).filter(|a| a.supported()).ok_or_else(|| unknown(family, key, name))
+}
+
+fn bloom(family: &FamilyDescriptor) -> Result<BloomType, RegionError> {
+    let name = family.bloom_filter();
+    Ok(match name.as_str() {
+        "NONE" => BloomType::None,
+        "ROW" => BloomType::Row,
+        "ROWCOL" => BloomType::RowCol,
+        "ROWPREFIX_FIXED_LENGTH" => BloomType::RowPrefix(
+            family
+                .bloom_prefix_length()
+                .filter(|&n| n > 0)
+                .ok_or_else(|| unknown(family, "RowPrefixBloomFilter.prefix_length", "absent"))?,
+        ),
+        _ => return Err(unknown(family, "BLOOMFILTER", &name)),
+    })
+}
+
+fn encoding(family: &FamilyDescriptor) -> Result<Encoding, RegionError> {
+    let name = family.data_block_encoding();
+    Ok(match name.as_str() {
+        "NONE" => Encoding::None,
+        "PREFIX" => Encoding::Prefix,
+        "DIFF" => Encoding::Diff,
+        "FAST_DIFF" => Encoding::FastDiff,
+        "ROW_INDEX_V1" => Encoding::RowIndexV1,
+        _ => return Err(unknown(family, "DATA_BLOCK_ENCODING", &name)),
+    })
+}
+
+fn unknown(family: &FamilyDescriptor, key: &str, value: &str) -> RegionError {
+    RegionError::DoNotRetry(format!("Column family {}: {key} '{value}' is not supported", family.name_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use martite_catalog::TableName;
+
+    #[test]
+    fn attributes_become_options_and_unknown_ones_are_named() {
+        let table =
+            TableDescriptor::new(TableName::parse("t").unwrap()).with("hbase.store.delete.expired.storefile", "false");
+        let family = FamilyDescriptor::new("f")
+            .with("VERSIONS", "3")
+            .with("TTL", "7")
+            .with("KEEP_DELETED_CELLS", "TTL")
+            .with("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH")
+            .with("RowPrefixBloomFilter.prefix_length", "4");
+        let options = family_options(&family, &table).unwrap();
+        assert_eq!((options.max_versions, options.ttl_ms, options.keep_deleted), (3, Some(7000), KeepDeleted::Ttl));
+        assert_eq!((options.bloom, options.delete_expired_files), (BloomType::RowPrefix(4), false));
+        let error = family_options(&family.with("COMPRESSION", "RAR"), &table).unwrap_err();
+        assert_eq!(error.to_string(), "Column family f: COMPRESSION 'RAR' is not supported");
+    }
 }

@@ -65,7 +65,7 @@ pub use flush::FlushOutcome;
 pub use get::*;
 pub use load::Load;
 pub use mvcc::{Mvcc, ReadPoint};
-pub use nonce::Nonces;
+pub use nonce::{GRACE_MS, Nonces};
 pub use pending::Pending;
 pub use region::{Operation, Region};
 pub use request::{Check, Condition, Mutation, MutationKind, WriteBody, WriteRequest, Written};

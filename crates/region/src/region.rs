@@ -39,6 +39,8 @@ pub struct Region {
     pub(crate) append: Mutex<()>,
     /// One flush at a time.
     pub(crate) flushing: Mutex<()>,
+    /// Of each store: the number of a flush that failed and left its memstore frozen.
+    pub(crate) left_frozen: Mutex<Vec<Option<u64>>>,
     pub(crate) flush_wanted: AtomicBool,
     pub(crate) settings: Settings,
     pub(crate) open_seq: u64,
