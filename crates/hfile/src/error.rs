@@ -16,3 +16,18 @@ pub enum HFileError {
     #[error("{file}: cell refused: {reason}")]
     BadCell { file: String, reason: String },
 }
+
+impl HFileError {
+    pub(crate) fn corrupt(file: &str, offset: u64, reason: impl Into<String>) -> HFileError {
+        HFileError::Corrupt { file: file.to_owned(), offset, reason: reason.into() }
+    }
+    pub(crate) fn unsupported(file: &str, what: impl Into<String>) -> HFileError {
+        HFileError::Unsupported { file: file.to_owned(), what: what.into() }
+    }
+    pub(crate) fn io(file: &str, offset: u64, source: std::io::Error) -> HFileError {
+        HFileError::Io { file: file.to_owned(), offset, source }
+    }
+}
+
+/// The outcome of parsing bytes whose file and offset the caller knows.
+pub(crate) type Parsed<T> = Result<T, String>;

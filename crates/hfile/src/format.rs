@@ -1,4 +1,40 @@
 //! Constants of HFile v3 (HBase 2.6).
+//!
+//! A block is `header | payload | checksums`:
+//!
+//! ```text
+//! offset  0  8 bytes  magic, says what the block is
+//!         8  u32      on-disk size after the header: packed payload and checksums
+//!        12  u32      plain size of the payload
+//!        16  i64      offset of the previous block of the same kind, -1 for none
+//!        24  u8       checksum kind: 0 none, 1 CRC32, 2 CRC32C
+//!        25  u32      bytes per checksum
+//!        29  u32      on-disk size of header and packed payload, without checksums
+//!        33  payload, then one u32 per started chunk of (header and payload)
+//! ```
+//! The worked example is in docs/formats/hfile.md.
+
+/// Bytes of a block's header.
+pub const HEADER_BYTES: usize = 33;
+/// Bytes of the trailer, the last thing in a file.
+pub const TRAILER_BYTES: usize = 4096;
+pub const MAJOR_VERSION: u32 = 3;
+/// The newest minor version that HBase 2.6 writes and reads.
+pub const MINOR_VERSION: u32 = 3;
+/// A block that claims to be larger is refused: no writer makes one (HBase's cells end at 10 MiB by default).
+pub const MAX_BLOCK_BYTES: usize = 1 << 30;
+/// Deepest index that HBase writes.
+pub const MAX_INDEX_LEVELS: u32 = 16;
+/// Bytes of the mid-key metadata at the end of the root of a multi-level index.
+pub const MID_KEY_BYTES: usize = 16;
+/// Bloom filter format: chunks in blocks of their own.
+pub const BLOOM_VERSION: u32 = 3;
+
+/// Comparator names as HBase 1 knows them; HBase 2 writes these too.
+pub const COMPARATOR: &str = "org.apache.hadoop.hbase.KeyValue$KVComparator";
+pub const META_COMPARATOR: &str = "org.apache.hadoop.hbase.KeyValue$MetaComparator";
+/// In the bloom meta of a ROWCOL filter.
+pub const ROW_COL_COMPARATOR: &str = "org.apache.hadoop.hbase.CellComparatorImpl";
 
 /// Keys of the file info map that other crates use.
 pub mod info {

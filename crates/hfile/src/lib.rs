@@ -11,17 +11,29 @@
 #![forbid(unsafe_code)]
 
 mod block;
+mod block_writer;
 mod bloom;
+mod cells;
+mod checksum;
+mod encoding;
 mod error;
 mod file_info;
 pub mod format;
+mod index;
+mod index_path;
+mod index_writer;
+mod input;
+mod midpoint;
 mod reader;
 mod scanner;
 mod source;
+mod trailer;
 mod writer;
 
 pub use block::{Block, BlockType};
 pub use bloom::BloomType;
+pub use checksum::ChecksumType;
+pub use encoding::Encoding;
 pub use error::HFileError;
 pub use file_info::FileInfo;
 pub use martite_compress::Algorithm as Compression;
@@ -32,23 +44,3 @@ pub use writer::{Finished, StoreMeta, Writer, WriterOptions};
 
 /// Identity of an open file in this process, given by whoever opens it.
 pub type FileId = u64;
-
-/// How the cells of a data block are packed; the numbers are persisted in encoded blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Encoding {
-    #[default]
-    None = 0,
-    Prefix = 2,
-    Diff = 3,
-    FastDiff = 4,
-    RowIndexV1 = 7,
-}
-
-/// How blocks are protected; the numbers are persisted in block headers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum ChecksumType {
-    Null = 0,
-    Crc32 = 1,
-    #[default]
-    Crc32c = 2,
-}

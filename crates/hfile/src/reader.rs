@@ -1,19 +1,43 @@
 //! [`Reader`]: an open file: trailer, root index, file info, bloom meta; decodes blocks.
 
-use crate::{Block, BlockSource, BloomType, Compression, Encoding, FileId, FileInfo, HFileError, Step};
-use martite_cell::Order;
-use martite_env::ReadAt;
+mod decode;
+mod filter;
+mod open;
 
+use crate::{
+    Block, BlockKindHint, BlockRequest, BlockSource, BlockType, BloomType, Compression, Encoding, FileId, FileInfo,
+    HFileError, Step,
+    bloom::Bloom,
+    cells::{Cells, Layout},
+    format::info,
+    index::{Level, Place, RootIndex},
+    index_path::IndexPath,
+    source::ready,
+    trailer::Trailer,
+};
+use martite_cell::Order;
+use std::sync::Arc;
+
+/// An open file. It holds no file handle: bytes come through a [`BlockSource`].
+#[derive(Debug)]
 pub struct Reader {
     id: FileId,
     name: String,
+    file_size: u64,
+    trailer: Trailer,
+    file_info: FileInfo,
+    index: RootIndex,
+    meta_index: RootIndex,
+    layout: Layout,
+    encoding: Encoding,
+    tags_compressed: bool,
+    bloom_type: BloomType,
+    bloom: Option<Bloom>,
+    delete_bloom: Option<Bloom>,
+    delete_family_count: Option<u64>,
 }
 
 impl Reader {
-    /// Reads and checks the trailer and the load-on-open section.
-    pub fn open(_id: FileId, _name: &str, _src: &dyn ReadAt) -> Result<Reader, HFileError> {
-        todo!()
-    }
     pub fn id(&self) -> FileId {
         self.id
     }
@@ -21,123 +45,191 @@ impl Reader {
         &self.name
     }
     pub fn file_info(&self) -> &FileInfo {
-        todo!()
+        &self.file_info
     }
     /// Number of cells.
     pub fn entries(&self) -> u64 {
-        todo!()
+        self.trailer.entries
     }
+    #[inline]
     pub fn order(&self) -> Order {
-        todo!()
+        self.trailer.order
     }
     /// Bytes of the file.
     pub fn file_size(&self) -> u64 {
-        todo!()
-    }
-    /// Flat key of the first cell. Reads the first data block.
-    pub fn first_key(&self, _src: &dyn BlockSource) -> Result<Step<Option<Vec<u8>>>, HFileError> {
-        todo!()
+        self.file_size
     }
     /// Flat key of the last cell; `None` in an empty file.
     pub fn last_key(&self) -> Option<&[u8]> {
-        todo!()
+        self.file_info.get(info::LASTKEY)
     }
     pub fn has_tags(&self) -> bool {
-        todo!()
+        self.layout.tags
     }
     pub fn has_mvcc(&self) -> bool {
-        todo!()
+        self.layout.mvcc
     }
     /// `MAX_SEQ_ID_KEY`: every edit of the family up to it is in this or an older file.
     pub fn max_seq_id(&self) -> Option<u64> {
-        todo!()
+        self.file_info.u64(info::MAX_SEQ_ID_KEY)
     }
     /// Oldest and newest timestamp, both inclusive.
     pub fn time_range(&self) -> Option<(u64, u64)> {
-        todo!()
+        self.file_info.time_range()
     }
     pub fn is_major_compaction(&self) -> bool {
-        todo!()
+        self.file_info.bool(info::MAJOR_COMPACTION_KEY)
     }
     pub fn excluded_from_minor_compaction(&self) -> bool {
-        todo!()
+        self.file_info.bool(info::EXCLUDE_FROM_MINOR_COMPACTION)
     }
     /// Set when the file was made for a bulk load.
     pub fn bulk_load_time_ms(&self) -> Option<u64> {
-        todo!()
+        self.file_info.u64(info::BULKLOAD_TIMESTAMP)
     }
     /// Names of the files that were compacted into this one.
     pub fn compacted_inputs(&self) -> Vec<String> {
-        todo!()
+        self.file_info.compacted_inputs()
     }
     pub fn create_time_ms(&self) -> Option<u64> {
-        todo!()
+        self.file_info.u64(info::CREATE_TIME_TS)
     }
     pub fn earliest_put_ms(&self) -> Option<u64> {
-        todo!()
+        self.file_info.u64(info::EARLIEST_PUT_TS)
     }
     /// Number of DeleteFamily and DeleteFamilyVersion cells; `None` when the file does not say.
     pub fn delete_family_count(&self) -> Option<u64> {
-        todo!()
+        self.delete_family_count
     }
+    /// What the file's bloom filter holds; `None` if it has none that can be used.
     pub fn bloom_type(&self) -> BloomType {
-        todo!()
+        self.bloom_type
     }
     pub fn compression(&self) -> Compression {
-        todo!()
+        self.trailer.compression
     }
     pub fn encoding(&self) -> Encoding {
-        todo!()
+        self.encoding
+    }
+    /// Levels of the data index; 1: all data blocks are named in memory.
+    pub fn index_levels(&self) -> u32 {
+        self.trailer.index_levels
     }
     /// Bytes of memory held by the reader itself: root index, bloom index, file info.
     pub fn heap_size(&self) -> usize {
-        todo!()
+        size_of::<Reader>()
+            + self.name.capacity()
+            + self.index.heap_size()
+            + self.meta_index.heap_size()
+            + self.file_info.heap_size()
+            + self.bloom.iter().chain(&self.delete_bloom).map(Bloom::heap_size).sum::<usize>()
     }
     /// Size of all blocks before compression, from the trailer.
     pub fn total_uncompressed_bytes(&self) -> u64 {
-        todo!()
+        self.trailer.total_uncompressed_bytes
     }
     /// Bytes of all index blocks before compression.
     pub fn index_size(&self) -> u64 {
-        todo!()
+        self.trailer.uncompressed_index_size
     }
     /// Bytes of all bloom chunks.
     pub fn bloom_size(&self) -> u64 {
-        todo!()
+        self.bloom.iter().chain(&self.delete_bloom).map(|b| b.size_bytes).sum()
     }
-    /// Decodes the block at `offset` from its bytes in the file: checksum, decompression, encoding.
-    pub fn decode_block(&self, _offset: u64, _on_disk: &[u8]) -> Result<Block, HFileError> {
-        todo!()
+
+    /// Number of keys in the general bloom filter.
+    pub fn bloom_keys(&self) -> u64 {
+        self.bloom.as_ref().map_or(0, |b| b.keys)
     }
+
+    /// Flat key of the first cell. Reads the first data block.
+    pub fn first_key(&self, src: &dyn BlockSource) -> Result<Step<Option<Vec<u8>>>, HFileError> {
+        let mut path = IndexPath::default();
+        if !ready!(path.first(self, src)?) {
+            return Ok(Step::Ready(None));
+        }
+        let block = ready!(self.fetch_data(path.place(self), true, src)?);
+        let first = self.cells(&block).first();
+        Ok(Step::Ready(first.map(|cell| cell.key(block.payload()).to_vec())))
+    }
+
     /// A key in the middle of the file's blocks, to split at. `src` must be one that may block.
-    pub fn mid_key(&self, _src: &dyn BlockSource) -> Result<Option<Vec<u8>>, HFileError> {
-        todo!()
+    pub fn mid_key(&self, src: &dyn BlockSource) -> Result<Option<Vec<u8>>, HFileError> {
+        let Some(mid_key) = self.index.mid_key else {
+            let middle = self.index.len() / 2;
+            return Ok((self.index.len() > 0).then(|| self.index.key(middle).to_vec()));
+        };
+        let leaf = match self.fetch(mid_key.leaf, BlockType::LeafIndex, BlockKindHint::Index, true, src)? {
+            Step::Ready(leaf) => leaf,
+            Step::Need(_) => {
+                return Err(HFileError::unsupported(&self.name, "a mid key from a source that cannot wait"));
+            }
+        };
+        let level = Level::new(leaf.payload());
+        if mid_key.entry as usize >= level.len() {
+            let reason = format!("the mid key is entry {} of {}", mid_key.entry, level.len());
+            return Err(HFileError::corrupt(&self.name, leaf.offset, reason));
+        }
+        Ok(Some(level.key(mid_key.entry as usize).to_vec()))
     }
-    /// False only if the file has no cell of `row`.
-    pub fn may_contain_row(&self, _row: &[u8], _src: &dyn BlockSource) -> Result<Step<bool>, HFileError> {
-        todo!()
+
+    /// The payload of a meta block, as a tool put it there.
+    pub fn meta_block(&self, name: &[u8], src: &dyn BlockSource) -> Result<Step<Option<Arc<Block>>>, HFileError> {
+        let entry = self.meta_index.find_raw(name).filter(|e| self.meta_index.key(*e) == name);
+        let Some(entry) = entry else { return Ok(Step::Ready(None)) };
+        let place = self.meta_index.place(entry);
+        Ok(self.fetch(place, BlockType::Meta, BlockKindHint::Meta, true, src)?.map(Some))
     }
-    /// False only if the file has no cell of the column. Row filters answer for the row. A ROWCOL filter knows
-    /// nothing of family-wide deletes: ask [`Reader::may_contain_delete_family`] too.
-    pub fn may_contain_row_col(
+
+    /// Names of the meta blocks, sorted.
+    pub fn meta_block_names(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.meta_index.len()).map(|i| self.meta_index.key(i))
+    }
+
+    pub(crate) fn index(&self) -> &RootIndex {
+        &self.index
+    }
+
+    #[inline]
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The cells of a data block.
+    #[inline]
+    pub(crate) fn cells<'a>(&self, block: &'a Block) -> Cells<'a> {
+        Cells { payload: block.payload(), marks: block.marks(), layout: self.layout, order: self.order() }
+    }
+
+    pub(crate) fn fetch_data(
         &self,
-        _row: &[u8],
-        _qualifier: &[u8],
-        _src: &dyn BlockSource,
-    ) -> Result<Step<bool>, HFileError> {
-        todo!()
+        place: Place,
+        cache: bool,
+        src: &dyn BlockSource,
+    ) -> Result<Step<Arc<Block>>, HFileError> {
+        self.fetch(place, BlockType::Data, BlockKindHint::Data, cache, src)
     }
-    /// False only if the file has no DeleteFamily or DeleteFamilyVersion of `row`.
-    pub fn may_contain_delete_family(&self, _row: &[u8], _src: &dyn BlockSource) -> Result<Step<bool>, HFileError> {
-        todo!()
-    }
-    /// For a scan of the rows `start..stop` that share a prefix: false only if a ROWPREFIX filter excludes them.
-    pub fn may_contain_prefix_of(
+
+    /// Asks the source for a block that an index names.
+    pub(crate) fn fetch(
         &self,
-        _start: &[u8],
-        _stop: &[u8],
-        _src: &dyn BlockSource,
-    ) -> Result<Step<bool>, HFileError> {
-        todo!()
+        place: Place,
+        kind: BlockType,
+        hint: BlockKindHint,
+        cache: bool,
+        src: &dyn BlockSource,
+    ) -> Result<Step<Arc<Block>>, HFileError> {
+        let request = BlockRequest { file: self.id, offset: place.offset, len: place.size, kind: hint, cache };
+        match src.get(self, &request)? {
+            Some(block) if block.kind == kind => Ok(Step::Ready(block)),
+            Some(block) => {
+                let reason = format!("a {:?} block where the index has a {kind:?} block", block.kind);
+                Err(HFileError::corrupt(&self.name, place.offset, reason))
+            }
+            None if src.may_block() => {
+                Err(HFileError::corrupt(&self.name, place.offset, "the block source has no such block"))
+            }
+            None => Ok(Step::Need(request)),
+        }
     }
 }

@@ -1,47 +1,213 @@
 //! [`Scanner`]: a position in a file; a state machine over decoded blocks.
+//!
+//! ```text
+//! seek("m")  ->  index: the block that could hold "m"  ->  Need(block)      caller fetches, calls again
+//! seek("m")  ->  index: the same block, there now      ->  Ready, peek() = first cell >= "m"
+//! next()     ->  next cell of the block; after its last one the path in the index moves on: Need(next block)
+//! ```
+//! A step that needs a block leaves the scanner where it was.
 
-use crate::{BlockSource, HFileError, Reader, Step};
+use crate::{Block, BlockSource, HFileError, Reader, Step, cells::CellAt, index_path::IndexPath, source::ready};
 use martite_cell::CellRef;
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
 pub struct Scanner {
     reader: Arc<Reader>,
+    cache_blocks: bool,
+    /// Leads to `block`.
+    path: IndexPath,
+    block: Option<Arc<Block>>,
+    /// The current cell of `block`.
+    cell: Option<CellAt>,
+    at_end: bool,
+    /// Paths being looked for, kept for their allocations.
+    candidate: IndexPath,
+    neighbour: IndexPath,
 }
 
 impl Scanner {
     /// Starts before the first cell. `cache_blocks` travels in the requests for data blocks.
-    pub fn new(reader: Arc<Reader>, _cache_blocks: bool) -> Scanner {
-        Scanner { reader }
+    pub fn new(reader: Arc<Reader>, cache_blocks: bool) -> Scanner {
+        Scanner {
+            reader,
+            cache_blocks,
+            path: IndexPath::default(),
+            block: None,
+            cell: None,
+            at_end: false,
+            candidate: IndexPath::default(),
+            neighbour: IndexPath::default(),
+        }
     }
+
     pub fn reader(&self) -> &Arc<Reader> {
         &self.reader
     }
-    /// To the first cell whose key is not less than the flat key `key`.
-    pub fn seek(&mut self, _key: &[u8], _src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
-        todo!()
-    }
-    /// As `seek`, forward only: stays where it is if the current cell is already `key` or past it.
-    pub fn reseek(&mut self, _key: &[u8], _src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
-        todo!()
-    }
-    /// To the last cell whose key is less than `key`. False, and no current cell, if there is none.
-    pub fn seek_before(&mut self, _key: &[u8], _src: &dyn BlockSource) -> Result<Step<bool>, HFileError> {
-        todo!()
-    }
-    pub fn seek_to_first(&mut self, _src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
-        todo!()
-    }
-    /// To the next cell; past the last one there is no current cell.
-    pub fn next(&mut self, _src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
-        todo!()
-    }
+
     /// The current cell. `None` before a seek, before the first cell, and at the end.
+    #[inline]
     pub fn peek(&self) -> Option<CellRef<'_>> {
-        todo!()
+        match (&self.block, &self.cell) {
+            (Some(block), Some(cell)) => Some(cell.cell(block.payload())),
+            _ => None,
+        }
     }
+
+    /// To the next cell; past the last one there is no current cell.
+    #[inline]
+    pub fn next(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
+        if let (Some(block), Some(cell)) = (&self.block, &self.cell)
+            && let Some(next) = CellAt::parse(block.payload(), cell.end, self.reader.layout())
+        {
+            self.cell = Some(next);
+            return Ok(Step::Ready(()));
+        }
+        self.next_block(src)
+    }
+
+    fn next_block(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
+        if self.cell.is_none() {
+            return Ok(Step::Ready(()));
+        }
+        self.candidate.clone_from(&self.path);
+        self.step_past_candidate(src)
+    }
+
+    /// To the first cell whose key is not less than the flat key `key`.
+    pub fn seek(&mut self, key: &[u8], src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
+        if let Some(block) = &self.block
+            && self.key_is_before_next_block(key)
+        {
+            let cells = self.reader.cells(block);
+            let starts_before = cells
+                .first()
+                .is_some_and(|first| self.reader.order().keys(first.key(cells.payload), key) != Ordering::Greater);
+            if starts_before && let Some(cell) = cells.seek(key, 0) {
+                self.cell = Some(cell);
+                self.at_end = false;
+                return Ok(Step::Ready(()));
+            }
+        }
+        if !ready!(self.candidate.seek(&self.reader, key, false, src)?) {
+            return self.seek_to_first(src);
+        }
+        let block = ready!(self.load(&self.candidate, src)?);
+        match self.reader.cells(&block).seek(key, 0) {
+            Some(cell) => self.settle(block, cell),
+            None => self.step_past_candidate(src),
+        }
+    }
+
+    /// As `seek`, forward only: stays where it is if the current cell is already `key` or past it, or at the end.
+    pub fn reseek(&mut self, key: &[u8], src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
+        if let (Some(block), Some(cell)) = (&self.block, &self.cell) {
+            if self.reader.order().keys(cell.key(block.payload()), key) != Ordering::Less {
+                return Ok(Step::Ready(()));
+            }
+            if self.key_is_before_next_block(key) {
+                return match self.reader.cells(block).seek(key, cell.end) {
+                    Some(cell) => {
+                        self.cell = Some(cell);
+                        Ok(Step::Ready(()))
+                    }
+                    None => self.next_block(src),
+                };
+            }
+        } else if self.at_end {
+            return Ok(Step::Ready(()));
+        }
+        self.seek(key, src)
+    }
+
+    /// To the last cell whose key is less than `key`. False, and no current cell, if there is none.
+    pub fn seek_before(&mut self, key: &[u8], src: &dyn BlockSource) -> Result<Step<bool>, HFileError> {
+        if let Some(block) = &self.block
+            && self.key_is_before_next_block(key)
+            && let Some(cell) = self.reader.cells(block).seek_before(key)
+        {
+            self.cell = Some(cell);
+            self.at_end = false;
+            return Ok(Step::Ready(true));
+        }
+        if !ready!(self.candidate.seek(&self.reader, key, true, src)?) {
+            return Ok(self.settle_before_start());
+        }
+        let block = ready!(self.load(&self.candidate, src)?);
+        if let Some(cell) = self.reader.cells(&block).seek_before(key) {
+            return Ok(self.settle(block, cell)?.map(|()| true));
+        }
+        // The index key was a short one between the blocks.
+        if !ready!(self.neighbour.before(&self.candidate, &self.reader, src)?) {
+            return Ok(self.settle_before_start());
+        }
+        let block = ready!(self.load(&self.neighbour, src)?);
+        std::mem::swap(&mut self.candidate, &mut self.neighbour);
+        match self.reader.cells(&block).last() {
+            Some(cell) => Ok(self.settle(block, cell)?.map(|()| true)),
+            None => Ok(self.settle_before_start()),
+        }
+    }
+
+    pub fn seek_to_first(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
+        if !ready!(self.candidate.first(&self.reader, src)?) {
+            return Ok(self.settle_at_end());
+        }
+        let block = ready!(self.load(&self.candidate, src)?);
+        match self.reader.cells(&block).first() {
+            Some(cell) => self.settle(block, cell),
+            None => Ok(self.settle_at_end()),
+        }
+    }
+
     /// First key of the next data block or one between the blocks: a key not past it costs no new block to reach.
     /// `None` in the last block or without a position.
     pub fn next_index_key(&self) -> Option<&[u8]> {
-        todo!()
+        self.block.as_ref()?;
+        self.path.next_key(&self.reader)
+    }
+
+    /// Whether `key` does not reach into the next block. Only with a block.
+    fn key_is_before_next_block(&self, key: &[u8]) -> bool {
+        self.path.next_key(&self.reader).is_none_or(|next| self.reader.order().keys(key, next) == Ordering::Less)
+    }
+
+    fn load(&self, path: &IndexPath, src: &dyn BlockSource) -> Result<Step<Arc<Block>>, HFileError> {
+        let place = path.place(&self.reader);
+        match &self.block {
+            Some(block) if block.offset == place.offset => Ok(Step::Ready(block.clone())),
+            _ => self.reader.fetch_data(place, self.cache_blocks, src),
+        }
+    }
+
+    /// To the first cell of the block after that of `candidate`.
+    fn step_past_candidate(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
+        if !ready!(self.neighbour.after(&self.candidate, &self.reader, src)?) {
+            return Ok(self.settle_at_end());
+        }
+        let block = ready!(self.load(&self.neighbour, src)?);
+        std::mem::swap(&mut self.candidate, &mut self.neighbour);
+        match self.reader.cells(&block).first() {
+            Some(cell) => self.settle(block, cell),
+            None => Ok(self.settle_at_end()),
+        }
+    }
+
+    /// `candidate` leads to `block`: that is the position now.
+    fn settle(&mut self, block: Arc<Block>, cell: CellAt) -> Result<Step<()>, HFileError> {
+        std::mem::swap(&mut self.path, &mut self.candidate);
+        self.block = Some(block);
+        self.cell = Some(cell);
+        self.at_end = false;
+        Ok(Step::Ready(()))
+    }
+
+    fn settle_at_end(&mut self) -> Step<()> {
+        (self.cell, self.block, self.at_end) = (None, None, true);
+        Step::Ready(())
+    }
+
+    fn settle_before_start(&mut self) -> Step<bool> {
+        (self.cell, self.block, self.at_end) = (None, None, false);
+        Step::Ready(false)
     }
 }

@@ -33,6 +33,33 @@ pub enum Step<T> {
     Need(BlockRequest),
 }
 
+impl<T> Step<T> {
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Step<U> {
+        match self {
+            Step::Ready(value) => Step::Ready(f(value)),
+            Step::Need(request) => Step::Need(request),
+        }
+    }
+    /// The value, if no block was missing.
+    pub fn ready(self) -> Option<T> {
+        match self {
+            Step::Ready(value) => Some(value),
+            Step::Need(_) => None,
+        }
+    }
+}
+
+/// The value of a [`Step`], or return early with what it needs.
+macro_rules! ready {
+    ($step:expr) => {
+        match $step {
+            $crate::Step::Ready(value) => value,
+            $crate::Step::Need(request) => return Ok($crate::Step::Need(request)),
+        }
+    };
+}
+pub(crate) use ready;
+
 /// Where decoded blocks come from.
 pub trait BlockSource {
     /// The block, decoded by `reader.decode_block`. `None` only from a source that does not block.
@@ -46,8 +73,11 @@ pub struct FileSource<'a> {
 }
 
 impl BlockSource for FileSource<'_> {
-    fn get(&self, _reader: &Reader, _req: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
-        todo!()
+    fn get(&self, reader: &Reader, req: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        // The reader checked against the file's size whatever its index names.
+        let mut bytes = vec![0; req.len as usize];
+        self.file.read_exact_at(&mut bytes, req.offset).map_err(|e| HFileError::io(reader.name(), req.offset, e))?;
+        reader.decode_block_vec(req.offset, bytes).map(|block| Some(Arc::new(block)))
     }
     fn may_block(&self) -> bool {
         true

@@ -1,0 +1,176 @@
+//! Cells inside a data block, in the layout of encoding NONE.
+//!
+//! ```text
+//! | u32 key length | u32 value length | key | value | [u16 tags length | tags] | [vlong sequence id] |
+//! ```
+//! The optional parts are there for every cell of a file or for none. When a block is decoded, every cell is checked
+//! once and about every 128th byte gets a mark, so that a seek is a binary search over marks and a few steps.
+
+use crate::{error::Parsed, input::Input};
+use martite_cell::{CellRef, Order, key};
+use std::cmp::Ordering;
+
+/// A mark is set on the first cell at least this far from the previous one: 3 % of a block of small cells.
+const MARK_GAP_BYTES: usize = 128;
+
+/// Which optional parts the cells of a file have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Layout {
+    pub tags: bool,
+    pub mvcc: bool,
+}
+
+/// Where the parts of one cell lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CellAt {
+    pub start: u32,
+    key_end: u32,
+    value_end: u32,
+    tags_len: u16,
+    /// Where the next cell starts.
+    pub end: u32,
+    seq_id: u64,
+}
+
+impl CellAt {
+    /// Reads the lengths of the cell at `start`; `None` if it exceeds the payload.
+    #[inline]
+    pub(crate) fn parse(payload: &[u8], start: u32, layout: Layout) -> Option<CellAt> {
+        let rest = payload.get(start as usize..)?;
+        let lengths = rest.first_chunk::<8>()?;
+        let key_len = u32::from_be_bytes([lengths[0], lengths[1], lengths[2], lengths[3]]) as usize;
+        let value_len = u32::from_be_bytes([lengths[4], lengths[5], lengths[6], lengths[7]]) as usize;
+        let value_end = 8 + key_len + value_len;
+        let (mut end, mut tags_len, mut seq_id) = (value_end, 0, 0);
+        if layout.tags {
+            let len = rest.get(end..)?.first_chunk::<2>()?;
+            tags_len = u16::from_be_bytes(*len);
+            end += 2 + tags_len as usize;
+        }
+        if layout.mvcc {
+            let mut input = Input::new(rest.get(end..)?);
+            let before = input.len();
+            seq_id = input.vlong().ok()? as u64;
+            end += before - input.len();
+        }
+        if end > rest.len() {
+            return None;
+        }
+        Some(CellAt {
+            start,
+            key_end: start + 8 + key_len as u32,
+            value_end: start + value_end as u32,
+            tags_len,
+            end: start + end as u32,
+            seq_id,
+        })
+    }
+
+    #[inline]
+    pub(crate) fn key<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
+        &payload[self.start as usize + 8..self.key_end as usize]
+    }
+
+    #[inline]
+    pub(crate) fn cell<'a>(&self, payload: &'a [u8]) -> CellRef<'a> {
+        let value_end = self.value_end as usize;
+        CellRef {
+            key: self.key(payload),
+            value: &payload[self.key_end as usize..value_end],
+            tags: if self.tags_len == 0 {
+                &[]
+            } else {
+                &payload[value_end + 2..value_end + 2 + self.tags_len as usize]
+            },
+            seq_id: self.seq_id,
+        }
+    }
+}
+
+/// Checks every cell of a block and marks some.
+pub(crate) fn check(payload: &[u8], layout: Layout) -> Parsed<Vec<u32>> {
+    if payload.is_empty() {
+        return Err("a data block without cells".to_owned());
+    }
+    let mut marks = Vec::with_capacity(payload.len() / MARK_GAP_BYTES / 2 + 1);
+    let (mut at, mut next_mark) = (0, 0);
+    while at < payload.len() {
+        let cell = CellAt::parse(payload, at as u32, layout)
+            .ok_or_else(|| format!("the cell at {at} of {} bytes exceeds its block", payload.len()))?;
+        key::check(cell.key(payload)).map_err(|e| format!("the cell at {at} of the block: {e}"))?;
+        if at >= next_mark {
+            marks.push(at as u32);
+            next_mark = at + MARK_GAP_BYTES;
+        }
+        at = cell.end as usize;
+    }
+    marks.shrink_to_fit();
+    Ok(marks)
+}
+
+/// Cells of a checked block by key.
+#[derive(Clone, Copy)]
+pub(crate) struct Cells<'a> {
+    pub payload: &'a [u8],
+    pub marks: &'a [u32],
+    pub layout: Layout,
+    pub order: Order,
+}
+
+impl Cells<'_> {
+    #[inline]
+    pub(crate) fn at(&self, start: u32) -> Option<CellAt> {
+        CellAt::parse(self.payload, start, self.layout)
+    }
+
+    /// Key of the cell at a place known to hold one; without looking at its tail.
+    #[inline]
+    fn key_at(&self, start: u32) -> &[u8] {
+        let start = start as usize;
+        let len = self.payload.get(start..).and_then(|p| p.first_chunk::<4>()).map_or(0, |l| u32::from_be_bytes(*l));
+        &self.payload[start + 8..start + 8 + len as usize]
+    }
+
+    pub(crate) fn first(&self) -> Option<CellAt> {
+        self.at(0)
+    }
+
+    pub(crate) fn last(&self) -> Option<CellAt> {
+        let mut cell = self.at(*self.marks.last()?)?;
+        while (cell.end as usize) < self.payload.len() {
+            cell = self.at(cell.end)?;
+        }
+        Some(cell)
+    }
+
+    /// The first cell at or after `from` whose key is not less than `key`. `None`: all are less.
+    pub(crate) fn seek(&self, key: &[u8], from: u32) -> Option<CellAt> {
+        let skip = self.marks.partition_point(|m| *m <= from);
+        let less = self.marks[skip..].partition_point(|m| self.order.keys(self.key_at(*m), key) == Ordering::Less);
+        let mut start = if less == 0 { from } else { self.marks[skip + less - 1] };
+        loop {
+            if start as usize >= self.payload.len() {
+                return None;
+            }
+            let cell = self.at(start)?;
+            if self.order.keys(cell.key(self.payload), key) != Ordering::Less {
+                return Some(cell);
+            }
+            start = cell.end;
+        }
+    }
+
+    /// The last cell whose key is less than `key`. `None`: none is.
+    pub(crate) fn seek_before(&self, key: &[u8]) -> Option<CellAt> {
+        let less = self.marks.partition_point(|m| self.order.keys(self.key_at(*m), key) == Ordering::Less);
+        let mut found = self.at(*self.marks.get(less.checked_sub(1)?)?)?;
+        while (found.end as usize) < self.payload.len() {
+            let next = self.at(found.end)?;
+            if self.order.keys(next.key(self.payload), key) != Ordering::Less {
+                break;
+            }
+            found = next;
+        }
+        Some(found)
+    }
+}

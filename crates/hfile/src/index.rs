@@ -1,0 +1,231 @@
+//! Index blocks as they are read: the root, kept in memory, and leaf and intermediate blocks, searched in place.
+//!
+//! ```text
+//! root          { u64 offset | u32 on-disk size | vlong key length | key }*      [mid-key metadata]
+//! leaf, inner   u32 n | (n+1) x u32 entry position | n x { u64 offset | u32 on-disk size | key }
+//! ```
+//! An entry's key is not greater than the first cell of its block and greater than the last cell of the block before;
+//! it need not be the key of any cell.
+
+use crate::{
+    error::Parsed,
+    format::{HEADER_BYTES, MID_KEY_BYTES},
+    input::Input,
+};
+use martite_cell::{Order, key};
+use std::cmp::Ordering;
+
+/// A block as an index entry names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    pub offset: u64,
+    pub size: u32,
+}
+
+/// What keys of an index are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// Flat keys, in the file's order.
+    Flat,
+    /// Any bytes, in byte order: rows of bloom chunks, names of meta blocks.
+    Raw,
+}
+
+/// Where the leaf entry of the file's middle block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MidKey {
+    pub leaf: Place,
+    pub entry: u32,
+}
+
+/// An index level in memory.
+#[derive(Debug, Default)]
+pub(crate) struct RootIndex {
+    places: Vec<Place>,
+    /// End of each key in `keys`.
+    ends: Vec<u32>,
+    keys: Vec<u8>,
+    pub mid_key: Option<MidKey>,
+}
+
+impl RootIndex {
+    /// Parses `count` entries; `data_end` is where the blocks that it may name end.
+    pub(crate) fn parse(payload: &[u8], count: usize, keys: Keys, data_end: u64) -> Parsed<RootIndex> {
+        // The smallest entry has 13 bytes: nothing is allocated for a count that cannot be.
+        if count > payload.len() / 13 {
+            return Err(format!("{count} index entries in {} bytes", payload.len()));
+        }
+        let mut index = RootIndex {
+            places: Vec::with_capacity(count),
+            ends: Vec::with_capacity(count),
+            keys: Vec::with_capacity(payload.len().saturating_sub(count * 13)),
+            mid_key: None,
+        };
+        let mut input = Input::new(payload);
+        for i in 0..count {
+            let place = read_place(&mut input, data_end).map_err(|e| format!("index entry {i}: {e}"))?;
+            let len = input.vlong_len()?;
+            let key = input.take(len)?;
+            check_key(key, keys).map_err(|e| format!("index entry {i}: {e}"))?;
+            index.places.push(place);
+            index.keys.extend_from_slice(key);
+            index.ends.push(index.keys.len() as u32);
+        }
+        match input.len() {
+            0 => {}
+            MID_KEY_BYTES if count > 0 => {
+                let leaf = read_place(&mut input, data_end).map_err(|e| format!("mid key: {e}"))?;
+                index.mid_key = Some(MidKey { leaf, entry: input.u32()? });
+            }
+            more => return Err(format!("{more} bytes after {count} index entries")),
+        }
+        Ok(index)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn place(&self, entry: usize) -> Place {
+        self.places[entry]
+    }
+
+    pub(crate) fn key(&self, entry: usize) -> &[u8] {
+        let start = if entry == 0 { 0 } else { self.ends[entry - 1] as usize };
+        &self.keys[start..self.ends[entry] as usize]
+    }
+
+    /// The last entry that is not greater than (or with `strictly`: that is less than) a flat key.
+    pub(crate) fn find(&self, key: &[u8], order: Order, strictly: bool) -> Option<usize> {
+        find(self.len(), |i| order.keys(self.key(i), key), strictly)
+    }
+
+    /// The last entry whose raw key is not greater.
+    pub(crate) fn find_raw(&self, key: &[u8]) -> Option<usize> {
+        find(self.len(), |i| self.key(i).cmp(key), false)
+    }
+
+    pub(crate) fn heap_size(&self) -> usize {
+        self.places.capacity() * size_of::<Place>() + self.ends.capacity() * 4 + self.keys.capacity()
+    }
+}
+
+/// A leaf or intermediate index block whose payload passed [`Level::check`].
+#[derive(Clone, Copy)]
+pub(crate) struct Level<'a> {
+    payload: &'a [u8],
+}
+
+impl<'a> Level<'a> {
+    pub(crate) fn new(payload: &'a [u8]) -> Level<'a> {
+        Level { payload }
+    }
+
+    /// Checks every position, place and key, so that the accessors stay inside the payload.
+    pub(crate) fn check(payload: &[u8], data_end: u64) -> Parsed<()> {
+        let mut input = Input::new(payload);
+        let count = input.u32()? as usize;
+        if count == 0 || count > payload.len() / 16 {
+            return Err(format!("{count} index entries in {} bytes", payload.len()));
+        }
+        let entries_at = 4 + 4 * (count + 1);
+        let entries = payload.get(entries_at..).ok_or("positions exceed the index block")?;
+        let mut start = input.u32()? as usize;
+        if start != 0 {
+            return Err(format!("the first index entry is at {start}"));
+        }
+        for i in 0..count {
+            let end = input.u32()? as usize;
+            let entry = entries.get(start..end).ok_or_else(|| format!("index entry {i} at {start}..{end}"))?;
+            let mut entry = Input::new(entry);
+            read_place(&mut entry, data_end)
+                .and_then(|_| check_key(entry.take(entry.len())?, Keys::Flat))
+                .map_err(|e| format!("index entry {i}: {e}"))?;
+            start = end;
+        }
+        if start != entries.len() {
+            return Err(format!("{} bytes after {count} index entries", entries.len() - start));
+        }
+        Ok(())
+    }
+
+    fn word(&self, at: usize) -> usize {
+        self.payload.get(at..).and_then(|p| p.first_chunk::<4>()).map_or(0, |b| u32::from_be_bytes(*b)) as usize
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.word(0)
+    }
+
+    fn entry(&self, entry: usize) -> &'a [u8] {
+        let base = 4 + 4 * (self.len() + 1);
+        &self.payload[base + self.word(4 + 4 * entry)..base + self.word(8 + 4 * entry)]
+    }
+
+    pub(crate) fn key(&self, entry: usize) -> &'a [u8] {
+        &self.entry(entry)[12..]
+    }
+
+    pub(crate) fn place(&self, entry: usize) -> Place {
+        let mut input = Input::new(self.entry(entry));
+        let offset = input.u64().unwrap_or_default();
+        Place { offset, size: input.u32().unwrap_or_default() }
+    }
+
+    pub(crate) fn find(&self, key: &[u8], order: Order, strictly: bool) -> Option<usize> {
+        find(self.len(), |i| order.keys(self.key(i), key), strictly)
+    }
+}
+
+fn find(len: usize, compare: impl Fn(usize) -> Ordering, strictly: bool) -> Option<usize> {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = (low + high) / 2;
+        match compare(middle) {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal if !strictly => low = middle + 1,
+            _ => high = middle,
+        }
+    }
+    low.checked_sub(1)
+}
+
+fn read_place(input: &mut Input<'_>, data_end: u64) -> Parsed<Place> {
+    let place = Place { offset: input.u64()?, size: input.u32()? };
+    let end = place.offset.checked_add(place.size as u64);
+    if (place.size as usize) < HEADER_BYTES || end.is_none_or(|end| end > data_end) {
+        return Err(format!("a block of {} bytes at {}, blocks end at {data_end}", place.size, place.offset));
+    }
+    Ok(place)
+}
+
+fn check_key(key: &[u8], keys: Keys) -> Parsed<()> {
+    match keys {
+        Keys::Flat => key::check(key).map_err(|e| e.to_string()),
+        Keys::Raw => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn find_is_the_last_entry_not_past_the_key() {
+        let entries = [10, 20, 20, 30];
+        let at = |key: i32, strictly| find(entries.len(), |i| entries[i].cmp(&key), strictly);
+        assert_eq!(at(5, false), None);
+        assert_eq!(at(10, false), Some(0));
+        assert_eq!(at(10, true), None);
+        assert_eq!(at(20, false), Some(2));
+        assert_eq!(at(20, true), Some(0));
+        assert_eq!(at(99, true), Some(3));
+    }
+
+    #[test]
+    fn a_count_that_cannot_be_is_refused_before_it_is_allocated() {
+        let error = RootIndex::parse(&[0; 26], usize::MAX / 32, Keys::Raw, 100).unwrap_err();
+        assert!(error.contains("index entries in 26 bytes"), "{error}");
+        assert!(Level::check(&u32::MAX.to_be_bytes(), 100).is_err());
+    }
+}
