@@ -1,0 +1,60 @@
+//! SubstringComparator: whether the cell's text contains a text, whatever the case of its letters.
+
+use super::Input;
+use crate::error::Result;
+use crate::required::required;
+use martite_proto as pb;
+
+#[derive(Debug)]
+pub(super) struct Substring {
+    pub lower: String,
+}
+
+pub(super) fn decode(input: &Input<'_>) -> Result<Substring> {
+    let proto: pb::SubstringComparator = input.message(&[required(1, "substr")])?;
+    Ok(Substring { lower: proto.substr.to_lowercase() })
+}
+
+impl Substring {
+    pub fn matches(&self, cell: &[u8]) -> bool {
+        let wanted = self.lower.as_bytes();
+        if !cell.is_ascii() {
+            return String::from_utf8_lossy(cell).to_lowercase().contains(&self.lower);
+        }
+        let Some((&first, rest)) = wanted.split_first() else {
+            return true;
+        };
+        let Some(last_start) = cell.len().checked_sub(wanted.len()) else {
+            return false;
+        };
+        let upper = first.to_ascii_uppercase();
+        let starts = cell[..=last_start].iter().enumerate().filter(|(_, b)| **b == first || **b == upper);
+        starts.into_iter().any(|(i, _)| cell[i + 1..i + wanted.len()].eq_ignore_ascii_case(rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Substring;
+
+    #[test]
+    fn case_does_not_matter() {
+        let matches = |wanted: &str, cell: &str| Substring { lower: wanted.to_lowercase() }.matches(cell.as_bytes());
+        let cases = [
+            ("ell", "Hello", true),
+            ("ELLO", "hello", true),
+            ("hello!", "hello", false),
+            ("", "", true),
+            ("a", "", false),
+            ("ab", "aAaB", true),
+            ("straße", "Hauptstraße", true),
+            ("É", "café", true),
+            ("x\u{212a}", "XK", true), // the Kelvin sign's lower case is k
+            ("é", "cafe", false),
+        ];
+        for (wanted, cell, want) in cases {
+            assert_eq!(matches(wanted, cell), want, "{wanted} in {cell}");
+        }
+        assert!(Substring { lower: "b".into() }.matches(b"\xff\xfeB"));
+    }
+}

@@ -1,0 +1,63 @@
+//! The contract of one filter; its defaults are those of a filter that has nothing to say.
+
+use crate::error::Result;
+use crate::return_code::ReturnCode;
+use martite_cell::CellRef;
+
+pub(crate) trait Evaluate: Send {
+    /// Java class name without its package.
+    fn name(&self) -> &'static str;
+    fn reset(&mut self) {}
+    fn filter_all_remaining(&mut self) -> bool {
+        false
+    }
+    fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
+        Ok(self.filter_all_remaining())
+    }
+    fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode>;
+    fn next_hint(&mut self, _cell: &CellRef<'_>) -> Option<Vec<u8>> {
+        None
+    }
+    fn transform(&self, value: ValueForm) -> ValueForm {
+        value
+    }
+    fn has_filter_row(&self) -> bool {
+        false
+    }
+    fn keeps_row_cell(&mut self, _cell: &CellRef<'_>) -> bool {
+        true
+    }
+    fn filter_row(&mut self) -> bool {
+        false
+    }
+    fn is_family_essential(&self, _family: &[u8]) -> bool {
+        true
+    }
+    fn set_reversed(&mut self, _reversed: bool) {}
+    /// Whether an AND list asks this filter about a cell that another one has excluded already, for its hint.
+    fn gives_hints(&self) -> bool {
+        false
+    }
+}
+
+pub(crate) type Boxed = Box<dyn Evaluate>;
+
+/// The value that goes out with an included cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueForm {
+    /// As it is stored; its length.
+    Stored(usize),
+    Empty,
+    /// This number, as i32.
+    Length(usize),
+}
+
+impl ValueForm {
+    pub(crate) fn len(self) -> usize {
+        match self {
+            ValueForm::Stored(len) => len,
+            ValueForm::Empty => 0,
+            ValueForm::Length(_) => 4,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! One file per filter: its state, its decoder, its answers, its tests.
+
+pub(crate) mod column_count_get;
+pub(crate) mod column_pagination;
+pub(crate) mod column_prefix;
+pub(crate) mod column_range;
+pub(crate) mod column_value;
+pub(crate) mod dependent_column;
+pub(crate) mod family;
+pub(crate) mod filter_all;
+pub(crate) mod first_key_only;
+pub(crate) mod first_key_value_matching_qualifiers;
+pub(crate) mod fuzzy_row;
+pub(crate) mod inclusive_stop;
+pub(crate) mod key_only;
+pub(crate) mod list;
+mod list_and;
+mod list_or;
+pub(crate) mod multi_row_range;
+pub(crate) mod multiple_column_prefix;
+pub(crate) mod page;
+pub(crate) mod prefix;
+pub(crate) mod qualifier;
+pub(crate) mod random_row;
+pub(crate) mod row;
+pub(crate) mod single_column_value;
+pub(crate) mod single_column_value_exclude;
+pub(crate) mod skip;
+pub(crate) mod timestamps;
+pub(crate) mod value;
+pub(crate) mod while_match;
+pub(crate) mod wrapper;
