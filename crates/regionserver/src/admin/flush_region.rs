@@ -21,7 +21,7 @@ impl RegionServer {
         Ok(pb::FlushRegionResponse {
             last_flush_time: last_flush(),
             flushed: Some(outcome.flushed),
-            wrote_flush_wal_marker: Some(outcome.wrote_marker),
+            wrote_flush_wal_marker: q.write_flush_wal_marker.map(|_| false),
         })
     }
 }
