@@ -283,8 +283,8 @@ mod tests {
     #[test]
     fn the_header_is_hbases_with_a_salt() {
         let header = file_header(0x0102_0304);
-        assert_eq!(&header[..5], b"PWAL\x5f");
-        assert_eq!(header.len(), 5 + 0x5f);
+        assert_eq!(&header[..5], b"PWAL\x5c");
+        assert_eq!(header.len(), 5 + 0x5c);
         let message = pb::WalHeader::decode(&header[5..]).unwrap();
         assert_eq!(message.writer_cls_name(), "ProtobufLogWriter");
         assert_eq!(message.cell_codec_cls_name(), "org.apache.hadoop.hbase.regionserver.wal.WALCellCodec");
