@@ -5,7 +5,7 @@
 
 use crate::{Durability, Region, RegionError};
 use bytes::Bytes;
-use martite_cell::CellBuf;
+use martite_cell::{CellBuf, CellRef};
 use martite_wal::{Entry, Ticket, WalError};
 use parking_lot::RwLockReadGuard;
 use std::borrow::Cow;
@@ -62,7 +62,7 @@ impl Region {
         });
         let (seq, ticket) = self.append(entry)?;
         for part in parts {
-            self.add_to_memstores(part.cells, seq);
+            self.add_to_memstores(part.cells, seq, key.now_ms);
             if part.durability == Durability::SkipWal {
                 let size = part.cells.size_bytes() as u64;
                 self.counters.data_without_wal_bytes.fetch_add(size, Ordering::Relaxed);
@@ -122,16 +122,14 @@ impl Region {
         }
     }
 
-    fn add_to_memstores(&self, cells: &CellBuf, seq: u64) {
-        let mut store = None;
-        for mut cell in cells.iter() {
-            cell.seq_id = seq;
-            // Cells of one family come together.
-            if store.is_none_or(|(name, _): (&Bytes, _)| name != cell.family()) {
-                store = self.store_index(cell.family()).map(|at| (&self.stores[at].0, self.stores[at].1.memstore()));
-            }
-            if let Some((_, memstore)) = store {
-                memstore.add(&cell);
+    fn add_to_memstores(&self, cells: &CellBuf, seq: u64, now_ms: u64) {
+        let mut cells = cells.iter().map(|cell| CellRef { seq_id: seq, ..cell }).peekable();
+        // Cells of one family come together.
+        while let Some(family) = cells.peek().map(|cell| cell.family()) {
+            let run = std::iter::from_fn(|| cells.next_if(|cell| cell.family() == family));
+            match self.store(family) {
+                Some(store) => drop(store.memstore().add_all(run, now_ms)),
+                None => run.for_each(drop),
             }
         }
     }

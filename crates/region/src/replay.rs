@@ -146,7 +146,7 @@ impl Region {
             match at {
                 Some(at) if !foreign && entry.seq > flushed[at] => {
                     cell.seq_id = seq;
-                    self.stores[at].1.memstore().add(&cell);
+                    self.stores[at].1.memstore().add_all([cell], entry.write_time_ms);
                     replay.applied += 1;
                 }
                 None if cell.family() != markers::FAMILY => {
