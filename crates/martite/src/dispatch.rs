@@ -1,6 +1,7 @@
 //! Every port serves every service: this hands calls to the part that knows them.
 
 use martite_master::{Caller, Master};
+use martite_proto as pb;
 use martite_regionserver::{Fault, RegionServer};
 use martite_rpc::{Call, Class, Exception, Handler, Pool};
 use std::sync::{Arc, OnceLock};
@@ -15,12 +16,7 @@ pub struct Dispatch {
 
 impl Dispatch {
     pub fn new(pool: Arc<Pool>) -> Arc<Dispatch> {
-        Arc::new(Dispatch {
-            pool,
-            cluster_id: OnceLock::new(),
-            regions: OnceLock::new(),
-            master: OnceLock::new(),
-        })
+        Arc::new(Dispatch { pool, cluster_id: OnceLock::new(), regions: OnceLock::new(), master: OnceLock::new() })
     }
 
     fn call_master(&self, call: Call) {
@@ -31,9 +27,14 @@ impl Dispatch {
         self.pool.spawn_call(Class::Admin, call, move |call| {
             let caller = Caller {
                 user: call.conn.user.clone(),
-                client_version: call.conn.version.as_ref().map(|v| (v.major, v.minor)),
+                client_version: call.conn.version.as_ref().map(|v| pb::VersionInfo {
+                    version: v.text.clone(),
+                    version_major: Some(v.major),
+                    version_minor: Some(v.minor),
+                    ..Default::default()
+                }),
             };
-            match master.call(&call.conn.service, &call.method, &call.param, &caller) {
+            match master.call(&call.method, &call.param, &caller) {
                 Ok(message) => call.responder.ok_encoded(message, Vec::new()),
                 Err(e) => call.responder.fail(Exception {
                     class: e.class.into(),

@@ -1,6 +1,6 @@
 //! Configuration → the plain options of the parts below.
 
-use crate::{args, exit, Failure, machine};
+use crate::{Failure, args, exit, machine};
 use martite_config::{Config, Loader, keys};
 use martite_region::{Durability, RegionConfig};
 use martite_regionserver::Options;

@@ -1,0 +1,276 @@
+//! `martite start`: a standalone server from its folder to the line `ready`, and to its end.
+
+use crate::dispatch::Dispatch;
+use crate::host::{End, Host, Link};
+use crate::nodes::Nodes;
+use crate::{Failure, args, exit, lock, logging, machine, settings};
+use martite_blockcache::BlockCache;
+use martite_catalog::{Layout, ServerName};
+use martite_config::{Config, keys};
+use martite_env::{Clock, FileSystem, LocalFs, OsRandom, SystemClock};
+use martite_hfile::Block;
+use martite_master::{Master, MasterContext};
+use martite_region::{Nonces, RegionContext};
+use martite_regionserver::{Background, Events, RegionServer};
+use martite_rpc::{Pool, Server, Shards};
+use martite_store::{Files, StoreContext};
+use martite_wal::{Wal, WalContext};
+use martite_zk::{Tree, ZkOptions, ZkServer};
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock, mpsc};
+use std::time::Instant;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The version of HBase that clients are told: they act on it.
+const HBASE_VERSION: &str = "2.6.4";
+
+/// The parts of a running server, in the order in which they started.
+struct Running {
+    wal: Arc<Wal>,
+    regions: Arc<RegionServer>,
+    master: Arc<Master>,
+    ports: Ports,
+    shards: Shards,
+}
+
+/// What listens.
+struct Ports {
+    zookeeper: ZkServer,
+    master: Server,
+    regionserver: Server,
+}
+
+pub fn run(args: &args::Start) -> Result<(), Failure> {
+    let began = Instant::now();
+    logging::start(&args.log)?;
+    let config = settings::load(args)?;
+    for (key, value) in config.unknown() {
+        tracing::warn!(key, value, "unknown setting");
+    }
+    for line in config.ignored() {
+        tracing::warn!("{line}");
+    }
+    let root = settings::root(args, &config)?;
+    std::fs::create_dir_all(&root).map_err(|e| Failure::of(&root.display().to_string(), e))?;
+    let root = root.canonicalize().map_err(|e| Failure::of(&root.display().to_string(), e))?;
+    let _lock = lock::take(&root)?;
+    let (ends, end) = mpsc::channel();
+    let running = start(config, &root, &ends)?;
+    watch_signals(&running.shards, ends)?;
+    print_ready(&running)?;
+    tracing::info!(elapsed_ms = began.elapsed().as_millis() as u64, "ready");
+    let end = end.recv().unwrap_or(End::Stop("nobody is left who could ask for it".to_owned()));
+    stop(running, end)
+}
+
+fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Running, Failure> {
+    let config = Arc::new(config);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let fs: Arc<dyn FileSystem> = Arc::new(LocalFs);
+    let threads = match config.get(keys::RPC_THREADS) {
+        0 => machine::cores(),
+        n => n as usize,
+    };
+    let shards = Shards::start(threads).map_err(|e| Failure::of("network threads", e))?;
+    let pool = Pool::new(settings::pool(&config));
+    let dispatch = Dispatch::new(pool.clone());
+    let tree = Tree::new(clock.clone());
+    let nodes = Nodes::new(tree.clone(), &config.get(keys::ZNODE_PARENT), clock.clone());
+    let ports = bind(&config, &dispatch, tree, &shards)?;
+
+    let start_code = clock.now_ms() as i64;
+    let host = match config.get(keys::REGIONSERVER_HOSTNAME) {
+        name if name.is_empty() => machine::hostname(),
+        name => name,
+    };
+    let name = ServerName::new(&host, ports.regionserver.local_addr().port(), start_code);
+    recover_logs(fs.as_ref(), root)?;
+    let wal = open_log(&config, fs.clone(), clock.clone(), root, &name)?;
+    let master_cell = Arc::new(OnceLock::new());
+    let link = Arc::new(Link { master: master_cell.clone(), ends: ends.clone() });
+    let regions = start_regions(&config, fs.clone(), clock.clone(), root, &wal, &name, pool, nodes.clone(), link)?;
+    let _ = nodes.regions.set(regions.clone());
+    let _ = dispatch.regions.set(regions.clone());
+
+    let master_host = match config.get(keys::MASTER_HOSTNAME) {
+        name if name.is_empty() => host,
+        name => name,
+    };
+    let master = Master::start(MasterContext {
+        fs,
+        layout: Layout::new(root),
+        clock,
+        random: Arc::new(OsRandom),
+        config,
+        host: Arc::new(Host { regions: regions.clone(), ends: ends.clone() }),
+        registry: nodes,
+        server_name: ServerName::new(&master_host, ports.master.local_addr().port(), start_code),
+        info_port: 0,
+        version: HBASE_VERSION.to_owned(),
+        threads: true,
+    })
+    .map_err(|e| Failure::of("master", e))?;
+    let _ = dispatch.cluster_id.set(master.cluster_id().to_owned());
+    let _ = master_cell.set(master.clone());
+    let _ = dispatch.master.set(master.clone());
+    Ok(Running { wal, regions, master, ports, shards })
+}
+
+fn address(
+    config: &Config,
+    host: martite_config::Key<martite_config::kind::Text>,
+    port: u16,
+) -> Result<SocketAddr, Failure> {
+    let text = config.get(host);
+    let text = if text.is_empty() { "0.0.0.0".to_owned() } else { text };
+    let ip =
+        text.parse().map_err(|_| Failure::new(exit::USAGE, format!("{}: {text} is not an IP address", host.name())))?;
+    Ok(SocketAddr::new(ip, port))
+}
+
+fn bind(config: &Config, dispatch: &Arc<Dispatch>, tree: Arc<Tree>, shards: &Shards) -> Result<Ports, Failure> {
+    let port = |key| config.get(key);
+    let rpc = |address: SocketAddr| {
+        Server::bind(address, dispatch.clone(), settings::rpc(config), shards.clone())
+            .map_err(|e| Failure::of(&format!("listening on {address}"), e))
+    };
+    let master = rpc(address(config, keys::MASTER_BIND_ADDRESS, port(keys::MASTER_PORT))?)?;
+    let regionserver = rpc(address(config, keys::REGIONSERVER_BIND_ADDRESS, port(keys::REGIONSERVER_PORT))?)?;
+    let zk = address(config, keys::ZOOKEEPER_CLIENT_ADDRESS, port(keys::ZOOKEEPER_CLIENT_PORT))?;
+    let zookeeper = shards
+        .handle(0)
+        .block_on(ZkServer::bind(zk, tree, ZkOptions::default()))
+        .map_err(|e| Failure::of(&format!("listening on {zk}"), e))?;
+    Ok(Ports { zookeeper, master, regionserver })
+}
+
+/// Splits what a crash left in `WALs` into the regions' recovered.edits.
+fn recover_logs(fs: &dyn FileSystem, root: &Path) -> Result<(), Failure> {
+    let parent = root.join("WALs");
+    let dirs: Vec<PathBuf> = match fs.list(&parent) {
+        Ok(entries) => entries.into_iter().filter(|e| e.is_dir).map(|e| parent.join(e.name)).collect(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(Failure::of(&parent.display().to_string(), e)),
+    };
+    if dirs.is_empty() {
+        return Ok(());
+    }
+    let report = martite_wal::split_logs(fs, root, &dirs, &|_| None).map_err(|e| Failure::of("recovery", e))?;
+    tracing::info!(
+        logs = report.logs,
+        entries = report.entries,
+        regions = report.outputs.len(),
+        torn_tails = report.torn.len(),
+        "logs of the last run were split for replay"
+    );
+    Ok(())
+}
+
+fn open_log(
+    config: &Config,
+    fs: Arc<dyn FileSystem>,
+    clock: Arc<dyn Clock>,
+    root: &Path,
+    name: &ServerName,
+) -> Result<Arc<Wal>, Failure> {
+    Wal::create(WalContext {
+        fs,
+        clock,
+        dir: root.join("WALs").join(name.to_string()),
+        archive_dir: root.join("oldWALs"),
+        prefix: martite_wal::format::file_prefix(&name.to_string()),
+        suffix: String::new(),
+        options: settings::wal(config),
+    })
+    .map_err(|e| Failure::of("write-ahead log", e))
+}
+
+#[allow(clippy::too_many_arguments, reason = "the one place that wires the region server")]
+fn start_regions(
+    config: &Config,
+    fs: Arc<dyn FileSystem>,
+    clock: Arc<dyn Clock>,
+    root: &Path,
+    wal: &Arc<Wal>,
+    name: &ServerName,
+    pool: Arc<Pool>,
+    nodes: Arc<Nodes>,
+    link: Arc<Link>,
+) -> Result<Arc<RegionServer>, Failure> {
+    let memory = settings::memory(config);
+    let cache = Arc::new(BlockCache::new(memory.block_cache, Block::heap_size));
+    let stores = Arc::new(StoreContext {
+        fs: fs.clone(),
+        files: Files::new(fs.clone(), cache),
+        random: Arc::new(OsRandom),
+        root: root.to_owned(),
+        config: settings::store(config),
+    });
+    let background = Arc::new(Background::default());
+    let ctx = Arc::new(RegionContext {
+        fs,
+        clock: clock.clone(),
+        wal: wal.clone(),
+        root: root.to_owned(),
+        stores,
+        config: Arc::new(settings::region(config)),
+        memstore_size: Arc::new(AtomicU64::new(0)),
+        nonces: Arc::new(Nonces::new(clock)),
+        server: name.clone(),
+        events: Some(Arc::new(Events(background.clone()))),
+    });
+    let options = settings::region_server(config, &memory);
+    RegionServer::start(name.clone(), ctx, options, background, pool, nodes, link)
+        .map_err(|e| Failure::of("region server", e))
+}
+
+/// SIGTERM and SIGINT stop the server.
+fn watch_signals(shards: &Shards, ends: mpsc::Sender<End>) -> Result<(), Failure> {
+    let runtime = shards.handle(0);
+    let _entered = runtime.enter();
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        let mut signals = signal(kind).map_err(|e| Failure::of("signals", e))?;
+        let ends = ends.clone();
+        runtime.spawn(async move {
+            if signals.recv().await.is_some() {
+                let _ = ends.send(End::Stop("signal".to_owned()));
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Tells whoever started the server that clients can connect.
+fn print_ready(running: &Running) -> Result<(), Failure> {
+    let host = &running.regions.name.host;
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "ready zookeeper={host}:{} master={host}:{} regionserver={host}:{}",
+        running.ports.zookeeper.local_addr().port(),
+        running.ports.master.local_addr().port(),
+        running.ports.regionserver.local_addr().port()
+    )
+    .and_then(|()| out.flush())
+    .map_err(|e| Failure::of("standard output", e))
+}
+
+fn stop(running: Running, end: End) -> Result<(), Failure> {
+    if let (End::Abort(reason), Some(code)) = (&end, end.exit_code()) {
+        return Err(Failure::new(code, format!("gave up: {reason}")));
+    }
+    tracing::info!(?end, "stopping");
+    running.master.stop();
+    let Ports { zookeeper, master, regionserver } = running.ports;
+    zookeeper.shutdown();
+    running.shards.handle(0).block_on(async {
+        tokio::join!(master.shutdown(), regionserver.shutdown());
+    });
+    running.regions.stop();
+    running.wal.close().map_err(|e| Failure::of("closing the log", e))?;
+    tracing::info!("stopped");
+    Ok(())
+}
