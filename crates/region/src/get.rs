@@ -1,11 +1,19 @@
 //! Get: the cells of one row.
-#![allow(clippy::todo)]
+//!
+//! The hottest path of all: no filter, no limits inside the row, so each family's store scanner is driven directly. With
+//! a filter a Get is a scan of one row.
 
+use crate::scan::{Counted, Piece, RowBounds, Rows};
 use crate::{Region, RegionError};
 use bytes::Bytes;
 use martite_cell::{CellBuf, TimeRange};
+use martite_filter::Filter;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
+use martite_store::scan::{ReadView, RowLimits, RowRead, StoreEnd, StoreScan, StoreScanner};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What a Get or Scan wants of one family.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -72,14 +80,205 @@ pub struct GetOutcome {
     pub block_bytes: u64,
 }
 
+/// What a read wants of one store of the region.
+pub(crate) struct StoreRequest {
+    /// Index of the store.
+    pub store: usize,
+    pub columns: Option<Arc<[Bytes]>>,
+    pub time_range: Option<TimeRange>,
+}
+
 impl Region {
     /// Appends the row's cells to `out`. On `Need`, `out` is as it was: call again with a source that has the block.
     pub fn get(
         &self,
-        _get: &GetSpec,
-        _src: &dyn BlockSource,
-        _out: &mut CellBuf,
+        get: &GetSpec,
+        src: &dyn BlockSource,
+        out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        todo!()
+        let _operation = self.start_operation()?;
+        self.check_row(&get.row, "Get")?;
+        let before = out.mark();
+        let result = self.read_row(get, src, out);
+        match &result {
+            Ok(Step::Ready(_)) => {
+                self.counters.read_requests.fetch_add(1, Ordering::Relaxed);
+                if get.exists_only {
+                    out.truncate(before);
+                }
+            }
+            _ => out.truncate(before),
+        }
+        result
     }
+
+    fn read_row(
+        &self,
+        get: &GetSpec,
+        src: &dyn BlockSource,
+        out: &mut CellBuf,
+    ) -> Result<Step<GetOutcome>, RegionError> {
+        let requests = self.store_requests(&get.families)?;
+        let (read_point, views) = self.consistent_views(get.read_point, &requests);
+        let scan = StoreScan {
+            max_versions: get.max_versions,
+            time_range: get.time_range,
+            cache_blocks: get.cache_blocks,
+            read_point,
+            store_limit: get.store_limit,
+            store_offset: get.store_offset,
+            ..StoreScan::get(get.row.clone(), self.ctx.clock.now_ms())
+        };
+        let mut filter = get.filter.as_ref().map(Filter::decode).transpose()?;
+        let first = out.len();
+        let block_bytes = Cell::new(0);
+        let mut read = RowRead {
+            limits: RowLimits {
+                too_big_at: out.size_bytes().saturating_add(self.ctx.config.max_row_size_bytes as usize),
+                // Without filter the first cell answers whether there is one.
+                cells_end: if get.exists_only && filter.is_none() { first + 1 } else { usize::MAX },
+                ..RowLimits::NONE
+            },
+            filter: None,
+            src: &Counted::new(src, &block_bytes),
+            expired: &mut || false,
+            discard: false,
+            cells_scanned: 0,
+            block_bytes: &block_bytes,
+            scratch: &mut Vec::new(),
+            out,
+        };
+        match &mut filter {
+            None => ready_or_need!(self.read_plain(requests, views, &scan, &mut read)),
+            Some(filter) => {
+                read.filter = Some(filter);
+                ready_or_need!(self.read_filtered(requests, views, &scan, &mut read));
+            }
+        }
+        let cells = read.out.len() - first;
+        let exists = cells > 0;
+        Ok(Step::Ready(GetOutcome {
+            cells: if get.exists_only { 0 } else { cells },
+            exists,
+            block_bytes: block_bytes.get(),
+        }))
+    }
+
+    fn read_plain(
+        &self,
+        requests: Vec<StoreRequest>,
+        views: Vec<ReadView>,
+        scan: &StoreScan,
+        read: &mut RowRead<'_>,
+    ) -> Result<Step<()>, RegionError> {
+        for (request, view) in requests.into_iter().zip(views) {
+            if view.segments.is_empty() && view.files.is_empty() {
+                continue;
+            }
+            let options = self.stores[request.store].1.options().clone();
+            let mut scanner = StoreScanner::new(view, options, Arc::new(request.scan(scan)));
+            ready_or_need!(scanner.open(read.src));
+            match ready_or_need!(scanner.next(read)) {
+                StoreEnd::TooBig => {
+                    let max = self.ctx.config.max_row_size_bytes;
+                    return Err(RegionError::RowTooBig(format!(
+                        "Max row size allowed: {max}, but row is bigger than that"
+                    )));
+                }
+                StoreEnd::Batch => break,
+                _ => {}
+            }
+        }
+        Ok(Step::Ready(()))
+    }
+
+    /// `read` brings a filter.
+    fn read_filtered(
+        &self,
+        requests: Vec<StoreRequest>,
+        views: Vec<ReadView>,
+        scan: &StoreScan,
+        read: &mut RowRead<'_>,
+    ) -> Result<Step<()>, RegionError> {
+        let bounds = RowBounds {
+            order: self.stores.first().map(|(_, s)| s.options().order).unwrap_or_default(),
+            reversed: false,
+            include_stop: true,
+            has_filter_row: read.filter.as_ref().is_some_and(|f| f.has_filter_row()),
+            batch: usize::MAX,
+            max_row_bytes: self.ctx.config.max_row_size_bytes as usize,
+        };
+        let mut families = Vec::with_capacity(requests.len());
+        for (request, view) in requests.into_iter().zip(views) {
+            let (store, scan) = (request.store, Arc::new(request.scan(scan)));
+            families.push(self.family_scanner(store, view, scan, read.filter.as_deref(), true));
+        }
+        let mut rows = Rows::new(families, scan.stop_row.clone(), bounds, read.out);
+        if let Piece::Result { .. } | Piece::Exhausted = ready_or_need!(rows.next_result(read)) {
+            return Ok(Step::Ready(()));
+        }
+        Err(RegionError::DoNotRetry("a Get ended inside its row".into()))
+    }
+
+    /// The stores that a read of `families` concerns, in their order; a family that is named twice counts once.
+    pub(crate) fn store_requests(&self, families: &[FamilyColumns]) -> Result<Vec<StoreRequest>, RegionError> {
+        if families.is_empty() {
+            let all = (0..self.stores.len()).map(|store| StoreRequest { store, columns: None, time_range: None });
+            return Ok(all.collect());
+        }
+        let mut requests = Vec::with_capacity(families.len());
+        for family in families {
+            let store = self.check_family(&family.family)?;
+            let columns = (!family.columns.is_empty()).then(|| sorted(&family.columns));
+            requests.push(StoreRequest { store, columns, time_range: family.time_range });
+        }
+        if !requests.is_sorted_by_key(|r| r.store) {
+            requests.sort_by_key(|r| r.store);
+        }
+        requests.dedup_by(|again, first| {
+            if again.store != first.store {
+                return false;
+            }
+            first.columns = match (first.columns.take(), again.columns.take()) {
+                (Some(a), Some(b)) => Some(sorted(&[&a[..], &b[..]].concat())),
+                (a, b) => a.or(b),
+            };
+            first.time_range = first.time_range.or(again.time_range);
+            true
+        });
+        Ok(requests)
+    }
+
+    /// A read point, and views of the stores in which everything that it sees is still there.
+    ///
+    /// A flush drops versions that no reader can see; a Get does not register as a reader. So the views are taken
+    /// after the read point, and taken again if that moved meanwhile: as long as it stands still, no flush can have
+    /// dropped anything below it.
+    fn consistent_views(&self, wanted: Option<u64>, requests: &[StoreRequest]) -> (u64, Vec<ReadView>) {
+        let views = || requests.iter().map(|r| self.stores[r.store].1.view()).collect();
+        if let Some(read_point) = wanted {
+            return (read_point, views());
+        }
+        let mut read_point = self.mvcc.read_point();
+        for _ in 0..3 {
+            let views = views();
+            let now = self.mvcc.read_point();
+            if now == read_point {
+                return (read_point, views);
+            }
+            read_point = now;
+        }
+        let registered = self.mvcc.reader();
+        (registered.seq(), views())
+    }
+}
+
+fn sorted(columns: &[Bytes]) -> Arc<[Bytes]> {
+    if columns.is_sorted_by(|a, b| a < b) {
+        return columns.into();
+    }
+    let mut columns = columns.to_vec();
+    columns.sort();
+    columns.dedup();
+    columns.into()
 }

@@ -40,6 +40,13 @@ pub struct ReadView {
     pub files: Arc<Vec<Arc<StoreFile>>>,
 }
 
+impl ReadView {
+    /// Whether this view keeps segments alive that `now` does not have any more: they were flushed.
+    pub fn is_outdated(&self, now: &ReadView) -> bool {
+        !self.segments.iter().all(|old| now.segments.iter().any(|s| Arc::ptr_eq(s, old)))
+    }
+}
+
 /// What a scan wants from one store.
 #[derive(Debug, Clone)]
 pub struct StoreScan {

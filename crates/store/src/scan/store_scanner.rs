@@ -132,6 +132,11 @@ impl StoreScanner {
         if matches!(self.phase, Phase::Open) { self.merge.peek() } else { None }
     }
 
+    /// A move was interrupted: [`Self::next`] must be called before anything else is asked.
+    pub fn is_moving(&self) -> bool {
+        self.pending != Move::None
+    }
+
     /// Reads on in the row where the scanner stands.
     pub fn next(&mut self, read: &mut RowRead<'_>) -> Result<Step<StoreEnd>, StoreError> {
         loop {

@@ -1,0 +1,284 @@
+//! [`RegionScanner`]: a scan of one region, batch by batch (HBase: RegionScannerImpl and the loop of RSRpcServices.scan).
+
+use super::limits::{ResultMark, ScanEnd, ScanLimits, ScanOutput, ScanState};
+use super::{Counted, FamilyScanner, Piece, RowBounds, Rows, ScanSpec};
+use crate::get::StoreRequest;
+use crate::{ReadPoint, Region, RegionError};
+use bytes::Bytes;
+use martite_cell::CellBuf;
+use martite_filter::Filter;
+use martite_hfile::{BlockSource, Step};
+use martite_store::ReadView;
+use martite_store::scan::{RowLimits, RowRead, StoreEnd, StoreScan, StoreScanner};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Rows of one region.
+pub struct RegionScanner {
+    region: Arc<Region>,
+    rows: Rows,
+    /// Index of each family's store in the region, and how it is scanned.
+    scans: Vec<(usize, Arc<StoreScan>)>,
+    filter: Option<Filter>,
+    has_filter_row: bool,
+    read_point: u64,
+    /// Keeps flushes from dropping what the scanner can see.
+    _registered: Option<ReadPoint>,
+    /// Row of the last Result, if that was partial.
+    partial_row: Option<Bytes>,
+    /// Complete rows of this batch.
+    complete_rows: u32,
+    scratch: Vec<u8>,
+}
+
+impl Region {
+    /// Opens a scanner; nothing is read yet.
+    pub fn scanner(self: &Arc<Self>, spec: ScanSpec) -> Result<RegionScanner, RegionError> {
+        let _operation = self.start_operation()?;
+        let mut filter = spec.filter.as_ref().map(Filter::decode).transpose()?;
+        if let Some(filter) = &mut filter {
+            filter.set_reversed(spec.reversed);
+        }
+        let registered = match spec.read_point {
+            None => Some(self.mvcc.reader()),
+            Some(u64::MAX) => None,
+            Some(point) => Some(self.mvcc.reader_at(point)),
+        };
+        let read_point = registered.as_ref().map_or(u64::MAX, ReadPoint::seq);
+        let scan = StoreScan {
+            columns: None,
+            max_versions: spec.max_versions,
+            time_range: spec.time_range,
+            start_row: spec.start_row.clone(),
+            include_start: spec.include_start,
+            stop_row: spec.stop_row.clone(),
+            include_stop: spec.include_stop,
+            reversed: spec.reversed,
+            raw: spec.raw,
+            is_get: spec.is_get(),
+            cache_blocks: spec.cache_blocks,
+            now_ms: self.ctx.clock.now_ms(),
+            read_point,
+            store_limit: spec.store_limit,
+            store_offset: spec.store_offset,
+        };
+        let requests = self.store_requests(&spec.families)?;
+        if spec.raw && requests.iter().any(|r| r.columns.is_some()) {
+            return Err(RegionError::DoNotRetry("Cannot specify any column for a raw scan".into()));
+        }
+        let scans: Vec<_> = requests.into_iter().map(|r| (r.store, Arc::new(r.scan(&scan)))).collect();
+        let has_filter_row = filter.as_ref().is_some_and(Filter::has_filter_row);
+        let bounds = RowBounds {
+            order: self.stores.first().map(|(_, s)| s.options().order).unwrap_or_default(),
+            reversed: spec.reversed,
+            include_stop: spec.include_stop,
+            has_filter_row,
+            batch: usize::MAX,
+            max_row_bytes: self.ctx.config.max_row_size_bytes as usize,
+        };
+        // Reversed, a joined family could not be brought back to the row: then every family is read at once.
+        let on_demand = spec.load_on_demand && !spec.reversed;
+        let families = scans.iter().map(|(store, scan)| {
+            let view = self.stores[*store].1.view();
+            self.family_scanner(*store, view, scan.clone(), filter.as_ref(), on_demand)
+        });
+        let rows = Rows::new(families.collect(), spec.stop_row.clone(), bounds, &CellBuf::new(false));
+        Ok(RegionScanner {
+            region: self.clone(),
+            rows,
+            scans,
+            has_filter_row,
+            filter,
+            read_point,
+            _registered: registered,
+            partial_row: None,
+            complete_rows: 0,
+            scratch: Vec::new(),
+        })
+    }
+
+    pub(crate) fn family_scanner(
+        &self,
+        store: usize,
+        view: ReadView,
+        scan: Arc<StoreScan>,
+        filter: Option<&Filter>,
+        on_demand: bool,
+    ) -> FamilyScanner {
+        let (name, store) = &self.stores[store];
+        let essential = !on_demand || filter.is_none_or(|f| f.is_family_essential(name));
+        let scanner = StoreScanner::with_filter(view, store.options().clone(), scan, filter.is_some());
+        FamilyScanner { scanner, essential }
+    }
+}
+
+impl RegionScanner {
+    pub fn region(&self) -> &Arc<Region> {
+        &self.region
+    }
+    pub fn read_point(&self) -> u64 {
+        self.read_point
+    }
+    /// Whether the filter wants nothing any more.
+    pub fn filter_done(&mut self) -> bool {
+        self.filter.as_mut().is_some_and(|f| f.filter_all_remaining())
+    }
+
+    /// Appends Results until a limit is reached. `expired` is asked every 10,000 cells and between rows, when time may
+    /// have passed. On `Need`, call again with the same output.
+    pub fn next_batch(
+        &mut self,
+        limits: &ScanLimits,
+        expired: &mut dyn FnMut() -> bool,
+        src: &dyn BlockSource,
+        out: &mut ScanOutput,
+    ) -> Result<Step<ScanState>, RegionError> {
+        let region = self.region.clone();
+        let _operation = region.start_operation()?;
+        if out.results.is_empty() && out.cells.is_empty() {
+            self.complete_rows = 0;
+            self.follow_flushes();
+        }
+        self.rows.begin_batch();
+        self.rows.set_batch(usize::try_from(limits.batch).ok().filter(|b| *b > 0).unwrap_or(usize::MAX));
+
+        let block_bytes = Cell::new(out.counters.block_bytes);
+        let counted = Counted::new(src, &block_bytes);
+        let mut filter = self.filter.take();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut read = RowRead {
+            out: &mut out.cells,
+            filter: filter.as_mut(),
+            src: &counted,
+            expired,
+            limits: self.row_limits(limits),
+            discard: false,
+            cells_scanned: 0,
+            block_bytes: &block_bytes,
+            scratch: &mut scratch,
+        };
+        let results_before = out.results.len();
+        let end = self.run(limits, &mut read, &mut out.results);
+        out.counters.cells_scanned += read.cells_scanned;
+        out.counters.block_bytes = block_bytes.get();
+        out.counters.blocks += counted.blocks.get();
+        let filtered = std::mem::take(&mut self.rows.rows_filtered);
+        out.counters.rows_filtered += filtered;
+        out.counters.rows_scanned += std::mem::take(&mut self.rows.rows_scanned);
+        self.filter = filter;
+        self.scratch = scratch;
+        let counters = &region.counters;
+        counters.read_requests.fetch_add((out.results.len() - results_before) as u64, Ordering::Relaxed);
+        counters.filtered_read_requests.fetch_add(filtered, Ordering::Relaxed);
+
+        let end = ready_or_need!(end);
+        let more_in_region = !self.rows.is_done();
+        if !more_in_region && let Some(last) = out.results.last_mut() {
+            last.partial = false;
+        }
+        let filter_done = self.filter_done();
+        let row = self.rows.row();
+        let cursor = (!row.is_empty()).then(|| Bytes::copy_from_slice(row));
+        Ok(Step::Ready(ScanState { end, more_in_region, filter_done, cursor }))
+    }
+
+    fn row_limits(&self, limits: &ScanLimits) -> RowLimits {
+        let or_max = |n: u64| if n == 0 { u64::MAX } else { n };
+        let in_rows = limits.allow_partial && !self.has_filter_row;
+        RowLimits {
+            bytes_end: if in_rows { or_max(limits.size_bytes) as usize } else { usize::MAX },
+            block_bytes_end: if limits.allow_partial { or_max(limits.block_bytes) } else { u64::MAX },
+            pause_at: or_max(limits.pause_after_cells),
+            timed: in_rows,
+            ..RowLimits::NONE
+        }
+    }
+
+    fn run(
+        &mut self,
+        limits: &ScanLimits,
+        read: &mut RowRead<'_>,
+        results: &mut Vec<ResultMark>,
+    ) -> Result<Step<ScanEnd>, RegionError> {
+        loop {
+            let partial = match ready_or_need!(self.rows.next_result(read)) {
+                Piece::Result { partial } => partial,
+                Piece::Limit(StoreEnd::Time) => return Ok(Step::Ready(ScanEnd::Time)),
+                Piece::Limit(_) => return Ok(Step::Ready(ScanEnd::Size)),
+                Piece::Paused => return Ok(Step::Ready(ScanEnd::Paused)),
+                Piece::Exhausted => return Ok(Step::Ready(ScanEnd::Exhausted)),
+            };
+            let rows_end = self.count_row(limits, partial);
+            results.push(ResultMark { cells: self.rows.result_cells(read), partial });
+            self.rows.begin_result(read.out);
+            if read.filter.as_deref_mut().is_some_and(|f| f.filter_all_remaining()) {
+                self.rows.finish();
+            }
+            if rows_end {
+                return Ok(Step::Ready(ScanEnd::Rows));
+            }
+            if self.rows.is_done() {
+                return Ok(Step::Ready(ScanEnd::Exhausted));
+            }
+            let over = |limit: u64, now: u64| limit > 0 && now >= limit;
+            if over(limits.size_bytes, read.out.size_bytes() as u64)
+                || read.block_bytes.get() >= read.limits.block_bytes_end
+            {
+                return Ok(Step::Ready(ScanEnd::Size));
+            }
+            if over(limits.results, results.len() as u64) {
+                return Ok(Step::Ready(ScanEnd::Results));
+            }
+            if self.rows.is_late(read) {
+                return Ok(Step::Ready(ScanEnd::Time));
+            }
+            if read.cells_scanned >= read.limits.pause_at {
+                return Ok(Step::Ready(ScanEnd::Paused));
+            }
+        }
+    }
+
+    /// Counts complete rows: a partial one is complete when another row follows. True when there are enough.
+    fn count_row(&mut self, limits: &ScanLimits, partial: bool) -> bool {
+        let row = self.rows.row();
+        if self.partial_row.as_ref().is_some_and(|last| *last != row) {
+            self.complete_rows += 1;
+        }
+        self.partial_row = partial.then(|| Bytes::copy_from_slice(row));
+        if !partial {
+            self.complete_rows += 1;
+        }
+        limits.rows > 0 && self.complete_rows >= limits.rows
+    }
+
+    /// After a flush or compaction: goes on with the new files, so that memory and old files can be let go.
+    fn follow_flushes(&mut self) {
+        if !self.rows.is_between_rows() {
+            return;
+        }
+        let is_old = |(family, (store, _)): (&FamilyScanner, &(usize, Arc<StoreScan>))| {
+            let store = &self.region.stores[*store].1;
+            family.scanner.view().is_outdated(&store.view())
+        };
+        if !self.rows.families.iter().zip(&self.scans).any(is_old) {
+            return;
+        }
+        let Some(next) = self.rows.next_row().map(Bytes::copy_from_slice) else { return };
+        let mut families = Vec::with_capacity(self.scans.len());
+        for ((store, scan), family) in self.scans.iter().zip(&self.rows.families) {
+            let scan = StoreScan { start_row: next.clone(), include_start: true, ..StoreScan::clone(scan) };
+            let view = self.region.stores[*store].1.view();
+            let fresh = self.region.family_scanner(*store, view, Arc::new(scan), self.filter.as_ref(), false);
+            families.push(FamilyScanner { essential: family.essential, ..fresh });
+        }
+        self.rows.exchange(families);
+    }
+}
+
+impl StoreRequest {
+    /// This family's part of a read.
+    pub(crate) fn scan(self, of: &StoreScan) -> StoreScan {
+        StoreScan { columns: self.columns, time_range: self.time_range.unwrap_or(of.time_range), ..of.clone() }
+    }
+}

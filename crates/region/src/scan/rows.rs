@@ -1,0 +1,420 @@
+//! [`Rows`]: the stores of a read, merged by row, with the filter's say over whole rows
+//! (HBase: RegionScannerImpl.nextInternal).
+//!
+//! ```text
+//! Start ─► filter_row_key ─ no ─► Main: essential families ─► filter_row ─ no ─► Joined: the other families ─► Result
+//!   ▲          │ yes                    │ limit: partial Result  │ yes               │ limit: partial Result     │
+//!   └── reset ◄┴── Skip: rest of the row shown to the filter ◄───┘                                               │
+//!   └─────────────────────────────────────────────────── reset ◄─────────────────────────────────────────────────┘
+//! ```
+//!
+//! Every state can be left by `Step::Need` or a pause and entered again.
+
+use crate::RegionError;
+use martite_cell::{CellBuf, Order, buf::Mark};
+use martite_hfile::Step;
+use martite_store::scan::{RowRead, StoreEnd, StoreScanner};
+use std::cmp::Ordering;
+
+/// So many cells may be looked at between two questions about the deadline, between rows.
+const CELLS_PER_TIME_CHECK: u64 = 1_000;
+
+/// One family of a read.
+pub(crate) struct FamilyScanner {
+    pub scanner: StoreScanner,
+    /// Whether the filter needs it; others are read for accepted rows only.
+    pub essential: bool,
+}
+
+/// Where and how a read ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowBounds {
+    pub order: Order,
+    pub reversed: bool,
+    pub include_stop: bool,
+    pub has_filter_row: bool,
+    /// Cells of one Result; `usize::MAX`: all.
+    pub batch: usize,
+    pub max_row_bytes: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// Between rows.
+    Start,
+    Main(usize),
+    /// The row's essential families are read.
+    Judge,
+    JoinSeek(usize),
+    Joined(usize),
+    /// The rest of a refused row.
+    Skip(usize),
+    Done,
+}
+
+/// What one call brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// The cells since [`Rows::mark`] are a Result.
+    Result {
+        partial: bool,
+    },
+    /// A limit was reached before any cell of a Result.
+    Limit(StoreEnd),
+    Paused,
+    /// No more rows.
+    Exhausted,
+}
+
+pub(crate) struct Rows {
+    /// Sorted by family.
+    pub families: Vec<FamilyScanner>,
+    bounds: RowBounds,
+    stop_row: bytes::Bytes,
+    phase: Phase,
+    /// The row last looked at.
+    row: Vec<u8>,
+    /// Where the cells of the current Result begin.
+    mark: Mark,
+    cells_before: usize,
+    bytes_before: usize,
+    /// Cells scanned when the deadline was last asked about.
+    time_asked_at: u64,
+    pub rows_scanned: u64,
+    pub rows_filtered: u64,
+}
+
+impl Rows {
+    pub(crate) fn new(families: Vec<FamilyScanner>, stop_row: bytes::Bytes, bounds: RowBounds, out: &CellBuf) -> Rows {
+        Rows {
+            families,
+            bounds,
+            stop_row,
+            phase: Phase::Open,
+            row: Vec::new(),
+            mark: out.mark(),
+            cells_before: out.len(),
+            bytes_before: out.size_bytes(),
+            time_asked_at: 0,
+            rows_scanned: 0,
+            rows_filtered: 0,
+        }
+    }
+
+    /// The row last looked at.
+    pub(crate) fn row(&self) -> &[u8] {
+        &self.row
+    }
+    pub(crate) fn set_batch(&mut self, batch: usize) {
+        self.bounds.batch = batch;
+    }
+    /// A new batch counts its cells from zero.
+    pub(crate) fn begin_batch(&mut self) {
+        self.time_asked_at = 0;
+    }
+    /// Between rows, with every scanner open: the scanners may be exchanged.
+    pub(crate) fn is_between_rows(&self) -> bool {
+        self.phase == Phase::Start
+    }
+    /// New scanners, not open yet, that begin at the next row.
+    pub(crate) fn exchange(&mut self, families: Vec<FamilyScanner>) {
+        self.families = families;
+        self.phase = Phase::Open;
+    }
+    pub(crate) fn is_done(&self) -> bool {
+        self.phase == Phase::Done
+    }
+
+    /// The family whose next row comes next of all; None at the end of the scan.
+    fn next_family(&self) -> Option<usize> {
+        let mut next: Option<(usize, &[u8])> = None;
+        for (at, family) in self.families.iter().enumerate().filter(|(_, f)| f.essential) {
+            let Some(cell) = family.scanner.peek() else { continue };
+            let sooner = next.is_none_or(|(_, best)| {
+                let compared = self.bounds.order.rows(cell.row(), best);
+                if self.bounds.reversed { compared.is_gt() } else { compared.is_lt() }
+            });
+            if sooner {
+                next = Some((at, cell.row()));
+            }
+        }
+        next.filter(|(_, row)| !self.is_past_stop(row)).map(|(at, _)| at)
+    }
+
+    /// The row that comes next; None at the end of the scan.
+    pub(crate) fn next_row(&self) -> Option<&[u8]> {
+        self.families[self.next_family()?].scanner.peek().map(|cell| cell.row())
+    }
+
+    fn is_past_stop(&self, row: &[u8]) -> bool {
+        if self.stop_row.is_empty() {
+            return false;
+        }
+        match self.bounds.order.rows(row, &self.stop_row) {
+            Ordering::Less => self.bounds.reversed,
+            Ordering::Equal => !self.bounds.include_stop,
+            Ordering::Greater => !self.bounds.reversed,
+        }
+    }
+
+    /// A scanner that was interrupted is in the row, too.
+    fn stands_in_row(&self, at: usize) -> bool {
+        let scanner = &self.families[at].scanner;
+        scanner.is_moving() || scanner.peek().is_some_and(|cell| cell.row() == self.row)
+    }
+
+    /// Reads until a Result is there, or a limit is reached. `read.out` keeps what calls before have put there.
+    pub(crate) fn next_result(&mut self, read: &mut RowRead<'_>) -> Result<Step<Piece>, RegionError> {
+        loop {
+            let piece = match self.phase {
+                Phase::Open => ready_or_need!(self.open(read)),
+                Phase::Start => self.start_row(read),
+                Phase::Main(at) => ready_or_need!(self.read_main(at, read)),
+                Phase::Judge => self.judge(read)?,
+                Phase::JoinSeek(at) => ready_or_need!(self.seek_joined(at, read)),
+                Phase::Joined(at) => ready_or_need!(self.read_joined(at, read)),
+                Phase::Skip(at) => ready_or_need!(self.skip(at, read)),
+                Phase::Done => Some(Piece::Exhausted),
+            };
+            if let Some(filter) = &read.filter
+                && let Some(failure) = filter.failure()
+            {
+                return Err(RegionError::Filter(failure.to_string()));
+            }
+            if let Some(piece) = piece {
+                return Ok(Step::Ready(piece));
+            }
+        }
+    }
+
+    fn open(&mut self, read: &mut RowRead<'_>) -> Result<Step<Option<Piece>>, RegionError> {
+        for family in self.families.iter_mut().filter(|f| f.essential) {
+            ready_or_need!(family.scanner.open(read.src));
+        }
+        self.phase = Phase::Start;
+        Ok(Step::Ready(None))
+    }
+
+    fn start_row(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
+        self.begin_result(read.out);
+        let Some(cell) = self.next_family().and_then(|at| self.families[at].scanner.peek()) else {
+            self.phase = Phase::Done;
+            return Some(Piece::Exhausted);
+        };
+        self.row.clear();
+        self.row.extend_from_slice(cell.row());
+        self.phase = Phase::Main(0);
+        if let Some(filter) = read.filter.as_deref_mut()
+            && filter.filter_row_key(&self.row)
+        {
+            self.rows_filtered += 1;
+            if filter.filter_all_remaining() {
+                self.phase = Phase::Done;
+                return Some(Piece::Exhausted);
+            }
+            self.rows_scanned += 1;
+            self.phase = Phase::Skip(0);
+        }
+        None
+    }
+
+    fn set_row_limits(&self, read: &mut RowRead<'_>) {
+        let batch = if self.bounds.has_filter_row { usize::MAX } else { self.bounds.batch };
+        read.limits.cells_end = self.cells_before.saturating_add(batch);
+        read.limits.too_big_at = self.bytes_before.saturating_add(self.bounds.max_row_bytes);
+    }
+
+    fn read_main(&mut self, from: usize, read: &mut RowRead<'_>) -> Result<Step<Option<Piece>>, RegionError> {
+        self.set_row_limits(read);
+        for at in from..self.families.len() {
+            self.phase = Phase::Main(at);
+            if !self.families[at].essential || !self.stands_in_row(at) {
+                continue;
+            }
+            match ready_or_need!(self.families[at].scanner.next(read)) {
+                StoreEnd::Row | StoreEnd::Exhausted => {}
+                StoreEnd::Paused => return Ok(Step::Ready(Some(Piece::Paused))),
+                StoreEnd::TooBig => return Err(self.too_big()),
+                limit @ (StoreEnd::Batch | StoreEnd::Size | StoreEnd::Time) => {
+                    let more = (at..self.families.len()).any(|f| self.families[f].essential && self.stands_in_row(f));
+                    if more {
+                        return Ok(Step::Ready(Some(self.partial(limit, read))));
+                    }
+                    break;
+                }
+            }
+        }
+        self.rows_scanned += 1;
+        self.phase = Phase::Judge;
+        Ok(Step::Ready(None))
+    }
+
+    /// A limit inside a row: what there is of it is a Result.
+    fn partial(&mut self, limit: StoreEnd, read: &RowRead<'_>) -> Piece {
+        if self.is_empty(read) { Piece::Limit(limit) } else { Piece::Result { partial: true } }
+    }
+
+    /// The next Result begins; of the same row if that is not over.
+    pub(crate) fn begin_result(&mut self, out: &CellBuf) {
+        self.mark = out.mark();
+        self.cells_before = out.len();
+        self.bytes_before = out.size_bytes();
+    }
+
+    /// Cells of the current Result.
+    pub(crate) fn result_cells(&self, read: &RowRead<'_>) -> usize {
+        read.out.len() - self.cells_before
+    }
+
+    fn is_empty(&self, read: &RowRead<'_>) -> bool {
+        read.out.len() == self.cells_before
+    }
+
+    fn too_big(&self) -> RegionError {
+        let max = self.bounds.max_row_bytes;
+        RegionError::RowTooBig(format!("Max row size allowed: {max}, but row is bigger than that"))
+    }
+
+    /// All essential families of the row are read: does the filter want it?
+    fn judge(&mut self, read: &mut RowRead<'_>) -> Result<Option<Piece>, RegionError> {
+        if self.bounds.has_filter_row && self.result_cells(read) >= self.bounds.batch {
+            return Err(RegionError::DoNotRetry(
+                "Filter whose hasFilterRow() returns true is incompatible with scans that must stop mid-row because of \
+                 a limit"
+                    .into(),
+            ));
+        }
+        let mut refused = self.is_empty(read);
+        if let Some(filter) = read.filter.as_deref_mut() {
+            if self.bounds.has_filter_row {
+                filter.filter_row_cells(read.out, self.mark);
+                // A row that lost all its cells is not shown again, and not counted as refused before it is joined.
+                let left = read.out.len() > self.cells_before;
+                refused = refused || (left && filter.filter_row());
+            } else {
+                refused = refused || filter.filter_row();
+            }
+        }
+        if refused {
+            return Ok(self.refuse(read));
+        }
+        self.phase = Phase::JoinSeek(0);
+        Ok(None)
+    }
+
+    fn refuse(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
+        read.out.truncate(self.mark);
+        self.rows_filtered += 1;
+        self.phase = Phase::Skip(0);
+        None
+    }
+
+    /// Brings the first family from `from` on that has cells of the row to it; at the end of all, ends the row.
+    fn seek_joined(&mut self, from: usize, read: &mut RowRead<'_>) -> Result<Step<Option<Piece>>, RegionError> {
+        for at in from..self.families.len() {
+            self.phase = Phase::JoinSeek(at);
+            let family = &mut self.families[at];
+            if family.essential {
+                continue;
+            }
+            ready_or_need!(family.scanner.open(read.src));
+            ready_or_need!(family.scanner.seek_to_row(&self.row, read.src));
+            if self.stands_in_row(at) {
+                self.phase = Phase::Joined(at);
+                return Ok(Step::Ready(None));
+            }
+        }
+        if self.is_empty(read) {
+            // The filter took every cell out, or the rest of a row in pieces was empty.
+            return Ok(Step::Ready(self.refuse(read)));
+        }
+        self.sort_joined(read);
+        self.end_row(read);
+        Ok(Step::Ready(Some(Piece::Result { partial: false })))
+    }
+
+    fn read_joined(&mut self, at: usize, read: &mut RowRead<'_>) -> Result<Step<Option<Piece>>, RegionError> {
+        self.set_row_limits(read);
+        match ready_or_need!(self.families[at].scanner.next(read)) {
+            StoreEnd::Row | StoreEnd::Exhausted => self.phase = Phase::JoinSeek(at + 1),
+            StoreEnd::Paused => return Ok(Step::Ready(Some(Piece::Paused))),
+            StoreEnd::TooBig => return Err(self.too_big()),
+            limit @ (StoreEnd::Batch | StoreEnd::Size | StoreEnd::Time) => {
+                self.sort_joined(read);
+                return Ok(Step::Ready(Some(self.partial(limit, read))));
+            }
+        }
+        Ok(Step::Ready(None))
+    }
+
+    /// Families that were joined come after the others: puts the Result's cells in order.
+    fn sort_joined(&self, read: &mut RowRead<'_>) {
+        let order = self.bounds.order;
+        let cells = || (self.cells_before..read.out.len()).filter_map(|at| read.out.get(at));
+        if self.families.iter().all(|f| f.essential) || cells().is_sorted_by(|a, b| order.keys(a.key, b.key).is_le()) {
+            return;
+        }
+        let mut cells: Vec<_> = cells().map(|c| c.to_owned_cell()).collect();
+        cells.sort_by(|a, b| order.keys(a.as_ref().key, b.as_ref().key));
+        read.out.truncate(self.mark);
+        for cell in &cells {
+            read.out.push(&cell.as_ref());
+        }
+    }
+
+    /// Shows the filter what is left of a refused row.
+    fn skip(&mut self, from: usize, read: &mut RowRead<'_>) -> Result<Step<Option<Piece>>, RegionError> {
+        for at in from..self.families.len() {
+            self.phase = Phase::Skip(at);
+            while self.families[at].essential && self.stands_in_row(at) {
+                read.discard = true;
+                let step = self.families[at].scanner.next(read);
+                read.discard = false;
+                if let StoreEnd::Paused = ready_or_need!(step) {
+                    return Ok(Step::Ready(Some(Piece::Paused)));
+                }
+            }
+        }
+        self.end_row(read);
+        Ok(Step::Ready(self.limit_between_rows(read)))
+    }
+
+    fn end_row(&mut self, read: &mut RowRead<'_>) {
+        if let Some(filter) = read.filter.as_deref_mut() {
+            filter.reset();
+        }
+        self.phase = match self.next_row() {
+            Some(_) => Phase::Start,
+            None => Phase::Done,
+        };
+    }
+
+    /// After a refused row: whether it is time to tell the caller.
+    fn limit_between_rows(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
+        if read.filter.as_deref_mut().is_some_and(|f| f.filter_all_remaining()) {
+            self.phase = Phase::Done;
+        }
+        if self.phase == Phase::Done {
+            return None;
+        }
+        if read.block_bytes.get() >= read.limits.block_bytes_end {
+            return Some(Piece::Limit(StoreEnd::Size));
+        }
+        self.is_late(read).then_some(Piece::Limit(StoreEnd::Time))
+    }
+
+    /// Whether the deadline has passed; asked now and then.
+    pub(crate) fn is_late(&mut self, read: &mut RowRead<'_>) -> bool {
+        if read.cells_scanned.saturating_sub(self.time_asked_at) < CELLS_PER_TIME_CHECK {
+            return false;
+        }
+        self.time_asked_at = read.cells_scanned;
+        (read.expired)()
+    }
+
+    /// The filter wants nothing more.
+    pub(crate) fn finish(&mut self) {
+        self.phase = Phase::Done;
+    }
+}
