@@ -239,6 +239,9 @@ impl StoreFileScanner {
     }
 }
 
+/// [`Scanner::seek`] or [`Scanner::reseek`].
+type Seek = fn(&mut Scanner, &[u8], &dyn BlockSource) -> Result<Step<()>, HFileError>;
+
 /// A scanner that does not leave its half.
 struct HalfScanner {
     inner: Scanner,
@@ -283,7 +286,7 @@ impl HalfScanner {
         &mut self,
         key: &[u8],
         src: &dyn BlockSource,
-        seek: fn(&mut Scanner, &[u8], &dyn BlockSource) -> Result<Step<()>, HFileError>,
+        seek: Seek,
     ) -> Result<Step<()>, HFileError> {
         let step = match &self.half {
             Some(half) if !half.shows(self.order, key) => {
