@@ -54,6 +54,8 @@ impl Region {
     /// [`Region::flush`] for a region that may be closing.
     pub(crate) fn flush_stores(&self, families: Option<&[Bytes]>, reason: &str) -> Result<FlushOutcome, RegionError> {
         let _one = self.flushing.lock();
+        // What is written from now on asks anew.
+        self.flush_wanted.store(false, Ordering::Release);
         let families = match families {
             Some(names) => names.to_vec(),
             None => self.wal_families.clone(),
@@ -90,7 +92,6 @@ impl Region {
     /// Freezes the memstores; None if they are empty.
     fn freeze(&self, families: &[Bytes]) -> Result<Option<Prepared>, RegionError> {
         let _no_writes = self.updates.write();
-        self.flush_wanted.store(false, Ordering::Release);
         let chosen = || self.stores.iter().filter(|(name, _)| families.contains(name));
         if chosen().all(|(_, store)| store.memstore().cell_count() == 0) {
             return Ok(None);

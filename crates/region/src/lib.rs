@@ -10,7 +10,6 @@
 //! per WAL edit); what is acknowledged is in the log; readers see whole edits or nothing (MVCC); after a crash at any
 //! point, opening again replays what was acknowledged, once. The network and assignment are not known here.
 #![forbid(unsafe_code)]
-#![allow(clippy::todo)]
 
 /// The value of a step that is ready; a step that needs a block is handed on to the caller.
 macro_rules! ready_or_need {

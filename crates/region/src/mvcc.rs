@@ -243,7 +243,7 @@ mod tests {
         let seq = mvcc.begin().unwrap();
         let errors = Arc::new(AtomicU32::new(0));
         let count = errors.clone();
-        mvcc.when_visible(seq, Box::new(move |r| drop(r.map_err(|_| count.fetch_add(1, Ordering::SeqCst)))));
+        mvcc.when_visible(seq, Box::new(move |r| assert!(r.is_err() && count.fetch_add(1, Ordering::SeqCst) == 0)));
         mvcc.fail(&RegionError::Io("disk".into()));
         assert_eq!(errors.load(Ordering::SeqCst), 1);
         mvcc.complete(seq);

@@ -5,7 +5,8 @@
 //! and only then the files are removed: a crash in between replays again, and skips.
 //!
 //! The memstores may have to be flushed before all is replayed. Such a flush says "everything up to n is in files", so
-//! it waits for a place where that is true: no later file may begin at or below n.
+//! it waits for a place where that is true: no later file may begin at or below n, and within a file the numbers must
+//! rise (they may not, when several servers had the region).
 
 use crate::{Region, RegionError, markers};
 use martite_catalog::layout::RECOVERED_EDITS_DIR;
@@ -17,8 +18,10 @@ use std::path::{Path, PathBuf};
 /// One file to replay.
 struct EditsFile {
     path: PathBuf,
-    /// Number of its first entry; None if it has none.
+    /// Smallest number in it; None if it has no entry.
     first_seq: Option<u64>,
+    /// Its numbers rise: the memstores may be flushed in the middle.
+    rises: bool,
 }
 
 /// What was done so far.
@@ -41,14 +44,13 @@ impl Region {
         let flushed: Vec<u64> = self.stores.iter().map(|(_, store)| store.max_seq_id()).collect();
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
-            let first_seq = match self.first_seq(&path) {
+            files.push(match self.inspect(&path) {
+                Ok((first_seq, rises)) => EditsFile { path, first_seq, rises },
                 Err(error) => {
                     self.set_aside(&path, error)?;
-                    None
+                    EditsFile { path, first_seq: None, rises: false }
                 }
-                Ok(first_seq) => first_seq,
-            };
-            files.push(EditsFile { path, first_seq });
+            });
         }
         let mut replay = Replay::default();
         for at in 0..files.len() {
@@ -89,12 +91,19 @@ impl Region {
         Ok(files.into_iter().map(|(_, path)| path).collect())
     }
 
-    fn first_seq(&self, path: &Path) -> Result<Option<u64>, RegionError> {
+    /// The smallest number of a file, and whether its numbers rise.
+    fn inspect(&self, path: &Path) -> Result<(Option<u64>, bool), RegionError> {
         if self.ctx.fs.len(path).map_err(|e| RegionError::io(path.display(), &e))? == 0 {
-            return Ok(None);
+            return Ok((None, false));
         }
         let mut reader = WalReader::open(&*self.ctx.fs, path).map_err(damaged)?;
-        Ok(reader.next().map_err(damaged)?.map(|entry| entry.seq))
+        let (mut smallest, mut last, mut rises) = (None, 0, true);
+        while let Some(entry) = reader.next().map_err(damaged)? {
+            smallest = Some(smallest.map_or(entry.seq, |s: u64| s.min(entry.seq)));
+            rises &= entry.seq > last;
+            last = entry.seq;
+        }
+        Ok((smallest, rises))
     }
 
     /// Puts a damaged file aside if the configuration says so; else its error stops the opening.
@@ -122,15 +131,19 @@ impl Region {
         let mut reader = WalReader::open(&*self.ctx.fs, &file.path).map_err(damaged)?;
         while let Some(entry) = reader.next().map_err(damaged)? {
             self.replay_entry(&entry, flushed, replay)?;
-            let full = self.account_memstore() > self.settings.flush_size_bytes;
-            if full && replay.max_seq < complete_below {
-                self.flush_replayed(replay.max_seq)?;
+            if file.rises {
+                self.flush_if_full(replay.max_seq, complete_below)?;
             }
         }
         if let Some(torn) = reader.torn_tail() {
             tracing::warn!(file = %file.path.display(), ?torn, "recovered edits end in the middle of an entry");
         }
-        Ok(())
+        self.flush_if_full(replay.max_seq, complete_below)
+    }
+
+    fn flush_if_full(&self, seq: u64, complete_below: u64) -> Result<(), RegionError> {
+        let full = self.account_memstore() > self.settings.flush_size_bytes;
+        if full && seq < complete_below { self.flush_replayed(seq) } else { Ok(()) }
     }
 
     fn replay_entry(&self, entry: &Entry<'_>, flushed: &[u64], replay: &mut Replay) -> Result<(), RegionError> {

