@@ -34,6 +34,12 @@ pub struct FlushOutcome {
     pub compaction_needed: bool,
 }
 
+/// A frozen memstore with its family and store.
+type Frozen = (Bytes, Arc<Store>, FlushTicket);
+
+/// New files by family; or an error, with the families that were committed before it.
+type Written = Result<Vec<(Bytes, FlushedFile)>, (RegionError, Vec<Bytes>)>;
+
 /// The frozen memstores of a flush.
 struct Prepared {
     seq: u64,
@@ -41,7 +47,7 @@ struct Prepared {
     marker: u64,
     /// Everything below it is in files once this flush is done.
     complete_seq: u64,
-    frozen: Vec<(Bytes, Arc<Store>, FlushTicket)>,
+    frozen: Vec<Frozen>,
 }
 
 impl Region {
@@ -136,12 +142,7 @@ impl Region {
     }
 
     /// Waits until what is frozen is durable in the log, then writes it.
-    fn write_durable(
-        &self,
-        seq: u64,
-        marker: u64,
-        frozen: Vec<(Bytes, Arc<Store>, FlushTicket)>,
-    ) -> Result<Vec<(Bytes, FlushedFile)>, (RegionError, Vec<Bytes>)> {
+    fn write_durable(&self, seq: u64, marker: u64, frozen: Vec<Frozen>) -> Written {
         if let Err(error) = self.mvcc.wait(marker) {
             frozen.into_iter().for_each(|(_, store, ticket)| store.abort_flush(ticket, None));
             return Err((error, Vec::new()));
@@ -150,11 +151,7 @@ impl Region {
     }
 
     /// Writes all files before the first one is moved to its place. The error comes with the families that are done.
-    fn write_files(
-        &self,
-        seq: u64,
-        frozen: Vec<(Bytes, Arc<Store>, FlushTicket)>,
-    ) -> Result<Vec<(Bytes, FlushedFile)>, (RegionError, Vec<Bytes>)> {
+    fn write_files(&self, seq: u64, frozen: Vec<Frozen>) -> Written {
         let now_ms = self.ctx.clock.now_ms();
         let smallest_read_point = self.mvcc.smallest_read_point();
         let mut tmp = Vec::with_capacity(frozen.len());

@@ -178,6 +178,10 @@ impl Region {
             let options = self.stores[request.store].1.options().clone();
             let mut scanner = StoreScanner::new(view, options, Arc::new(request.scan(scan)));
             ready_or_need!(scanner.open(read.src));
+            // A family without the row stands at the next one.
+            if scanner.peek().is_none_or(|cell| cell.row() != scan.start_row) {
+                continue;
+            }
             match ready_or_need!(scanner.next(read)) {
                 StoreEnd::TooBig => {
                     let max = self.ctx.config.max_row_size_bytes;

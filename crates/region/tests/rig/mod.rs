@@ -1,5 +1,5 @@
 //! A server with one region in memory, that can crash.
-#![allow(dead_code)] // Each test file uses its part.
+#![allow(dead_code, clippy::unwrap_used)] // Each test file uses its part.
 
 pub mod script;
 
