@@ -4,7 +4,7 @@ mod rig;
 
 use martite_cell::CellBuf;
 use martite_hfile::{BlockRequest, BlockSource, HFileError, Reader, Step};
-use martite_region::{Check, Condition, GetSpec, RegionError, WriteRequest};
+use martite_region::{Check, Condition, Durability, GetSpec, RegionError, WriteRequest};
 use rig::{Rig, bytes, increment, put, script::comparator};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -188,4 +188,77 @@ fn a_closed_region_serves_nothing_and_waits_for_nobody() {
     assert!(error.to_string().ends_with(" is closed"), "{error}");
     assert!(matches!(rig.get(&GetSpec::new("c")).unwrap_err(), RegionError::NotServing(_)));
     assert_eq!(rig.ctx.memstore_size.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn the_same_nonce_at_the_same_time_is_applied_once() {
+    let rig = Rig::new();
+    for nonce in 1..40u64 {
+        let answers: Vec<Vec<u8>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    let rig = &rig;
+                    scope.spawn(move || {
+                        let mut m = increment("c", "f:n", 1);
+                        m.nonce = nonce;
+                        let written = rig.write(WriteRequest::atomic(vec![m], None, 1)).unwrap();
+                        written.result.unwrap().get(0).unwrap().value.to_vec()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|t| t.join().unwrap()).collect()
+        });
+        assert_eq!(answers, vec![(nonce as i64).to_be_bytes(); 4]);
+    }
+}
+
+#[test]
+fn writes_are_seen_in_the_order_of_their_numbers() {
+    let rig = Rig::new();
+    let order = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let (sender, done) = std::sync::mpsc::channel();
+    for i in 0..100u32 {
+        let mut m = put("c", &format!("f:{i:03}"), b"1");
+        m.durability =
+            [Durability::SyncWal, Durability::AsyncWal, Durability::SkipWal, Durability::FsyncWal][i as usize % 4];
+        let written = rig.begin(&mut WriteRequest::batch(vec![m])).unwrap();
+        let (order, sender, region) = (order.clone(), sender.clone(), rig.region.clone());
+        written.pending.on_done(move |result| {
+            result.unwrap();
+            order.lock().push((i, region.read_point()));
+            sender.send(()).unwrap();
+        });
+    }
+    (0..100).for_each(|_| done.recv().unwrap());
+    let order = order.lock();
+    assert!(order.iter().enumerate().all(|(at, (i, _))| at as u32 == *i), "{order:?}");
+    assert!(order.is_sorted_by_key(|(_, read_point)| *read_point));
+    assert_eq!(rig.row("c").split(' ').count(), 100);
+}
+
+/// Prints how fast batches go into the memstore and the log; for people, with `--ignored --nocapture`.
+#[test]
+#[ignore = "a measurement, not a test"]
+fn batches_of_a_thousand_puts() {
+    let rig = Rig::new();
+    let rows: Vec<String> = (0..1000).map(|i| format!("row{i:06}")).collect();
+    for round in 0..5 {
+        let mut requests: Vec<_> = (0..40)
+            .map(|_| WriteRequest::batch(rows.iter().map(|row| put(row, "f:a", &[b'x'; 100])).collect()))
+            .collect();
+        rig.clock.advance_ms(1);
+        let start = std::time::Instant::now();
+        let mut pending = Vec::new();
+        for request in &mut requests {
+            pending.push(rig.begin(request).unwrap().pending);
+        }
+        let begun = start.elapsed();
+        pending.into_iter().for_each(|p| p.wait().unwrap());
+        eprintln!(
+            "round {round}: {} ns per put begun, {} ns done",
+            begun.as_nanos() / 40_000,
+            start.elapsed().as_nanos() / 40_000
+        );
+        rig.region.flush(None, "bench").unwrap();
+    }
 }
