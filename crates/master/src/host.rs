@@ -1,0 +1,54 @@
+//! What the master needs of the world: [`RegionHost`], who opens regions, and [`Registry`], where clients look.
+
+use bytes::Bytes;
+use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
+use martite_proto as pb;
+use martite_region::Region;
+use std::sync::Arc;
+
+/// The region server, as the master of the same process sees it. Calls may block; they come from the master's threads
+/// and from whoever calls [`crate::Master::call`].
+pub trait RegionHost: Send + Sync + 'static {
+    fn server_name(&self) -> ServerName;
+    /// Opens a region and answers its opening's sequence number; opening an open region answers the same again.
+    fn open_region(&self, info: &RegionInfo, table: &Arc<TableDescriptor>) -> Result<u64, String>;
+    /// Closes a region, flushing it; no error if it is not open.
+    fn close_region(&self, encoded: &str) -> Result<(), String>;
+    fn region(&self, encoded: &str) -> Option<Arc<Region>>;
+    /// The server's numbers, with those of each region.
+    fn server_load(&self) -> pb::ServerLoad;
+    fn online_regions(&self) -> Vec<RegionInfo>;
+
+    /// Flushes families of an open region, or all of them.
+    fn flush_region(&self, encoded: &str, families: &[Bytes]) -> Result<(), String> {
+        let region = self.region(encoded).ok_or_else(|| format!("{encoded} is not open"))?;
+        let families = if families.is_empty() { None } else { Some(families) };
+        region.flush(families, "requested by the master").map(|_| ()).map_err(|e| e.to_string())
+    }
+    /// Ends the whole process in an orderly way (shutdown, stop_master); returns at once.
+    fn stop_process(&self, reason: &str) {
+        tracing::warn!(reason, "nobody is there to stop the process");
+    }
+    /// Something that nobody can repair happened, such as a log that cannot be written: end the process now.
+    fn abort(&self, reason: &str) {
+        tracing::error!(reason, "nobody is there to end the process");
+    }
+}
+
+/// Where clients learn who serves: ZooKeeper's znodes, and the connection registry.
+pub trait Registry: Send + Sync + 'static {
+    fn publish_cluster_id(&self, id: &str);
+    /// The active master.
+    fn publish_master(&self, master: &ServerName);
+    /// Where hbase:meta is.
+    fn publish_meta(&self, server: &ServerName, open_seq_num: u64);
+}
+
+/// A registry that tells nobody.
+pub struct NoRegistry;
+
+impl Registry for NoRegistry {
+    fn publish_cluster_id(&self, _: &str) {}
+    fn publish_master(&self, _: &ServerName) {}
+    fn publish_meta(&self, _: &ServerName, _: u64) {}
+}

@@ -1,0 +1,121 @@
+//! [`Rows`]: a small table that the master reads whole and changes row by row: hbase:meta, hbase:namespace, its own store.
+
+use crate::{MasterError, RegionHost};
+use martite_catalog::meta_row::MetaEdit;
+use martite_cell::{CellBuf, CellRef, OwnedCell};
+use martite_hfile::Step;
+use martite_region::{
+    FamilyColumns, Mutation, MutationKind, Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanSpec, WriteRequest,
+};
+use std::sync::Arc;
+
+/// How often a write of the master waits for a region that is too busy.
+const BUSY_RETRIES: u32 = 100;
+
+/// The cells of one row, in order.
+pub(crate) type Row = Vec<OwnedCell>;
+
+pub(crate) trait Rows: Send + Sync {
+    /// Applies all edits or none; durable when it returns.
+    fn apply(&self, edits: &[MetaEdit]) -> Result<(), MasterError>;
+    /// The newest cells of every row, of one family or of all.
+    fn scan(&self, family: Option<&[u8]>) -> Result<Vec<Row>, MasterError>;
+}
+
+/// Rows of a region.
+pub(crate) struct RegionRows(pub Arc<Region>);
+
+impl Rows for RegionRows {
+    fn apply(&self, edits: &[MetaEdit]) -> Result<(), MasterError> {
+        let mut tries = 0;
+        loop {
+            match apply_once(&self.0, edits) {
+                Err(RegionError::TooBusy(_) | RegionError::WouldBlock) if tries < BUSY_RETRIES => {
+                    tries += 1;
+                    std::thread::yield_now();
+                }
+                other => return other.map_err(MasterError::from),
+            }
+        }
+    }
+
+    fn scan(&self, family: Option<&[u8]>) -> Result<Vec<Row>, MasterError> {
+        let families = family.map(|f| FamilyColumns::whole(f.to_vec())).into_iter().collect();
+        let mut scanner = self.0.scanner(ScanSpec { families, cache_blocks: true, ..ScanSpec::default() })?;
+        let src = self.0.context().stores.files.blocking();
+        let limits = ScanLimits { results: 1000, ..ScanLimits::default() };
+        let mut rows = Vec::new();
+        loop {
+            let mut out = ScanOutput::new(false);
+            let state = loop {
+                match scanner.next_batch(&limits, &mut || false, &src, &mut out)? {
+                    Step::Ready(state) if state.end == ScanEnd::Paused => {}
+                    Step::Ready(state) => break state,
+                    Step::Need(_) => return Err(MasterError::io("a blocking read asked for a block")),
+                }
+            };
+            let mut cells = out.cells.iter();
+            for result in &out.results {
+                rows.push(cells.by_ref().take(result.cells).map(|c| c.to_owned_cell()).collect());
+            }
+            if !state.more_in_region {
+                return Ok(rows);
+            }
+        }
+    }
+}
+
+fn apply_once(region: &Arc<Region>, edits: &[MetaEdit]) -> Result<(), RegionError> {
+    let mutations: Vec<Mutation> = edits.iter().flat_map(mutations).collect();
+    if mutations.is_empty() {
+        return Ok(());
+    }
+    let mut request = WriteRequest::atomic(mutations, None, 0);
+    let src = region.context().stores.files.blocking();
+    match region.write(&mut request, &src)? {
+        Step::Ready(written) => written.pending.wait(),
+        Step::Need(_) => Err(RegionError::Io("a blocking write asked for a block".into())),
+    }
+}
+
+/// One edit as a Put and a Delete of its row.
+fn mutations(edit: &MetaEdit) -> Vec<Mutation> {
+    let of = |kind, deletes: bool| {
+        let mut cells = CellBuf::new(false);
+        for cell in edit.cells().iter().map(OwnedCell::as_ref).filter(|c| c.is_delete() == deletes) {
+            cells.push(&cell);
+        }
+        (!cells.is_empty()).then(|| Mutation::new(kind, edit.row().clone(), cells))
+    };
+    [of(MutationKind::Delete, true), of(MutationKind::Put, false)].into_iter().flatten().collect()
+}
+
+/// Rows of a table of one region, wherever it is open now.
+pub(crate) struct HostRows {
+    pub host: Arc<dyn RegionHost>,
+    pub encoded: String,
+}
+
+impl HostRows {
+    fn region(&self) -> Result<RegionRows, MasterError> {
+        let region = self.host.region(&self.encoded);
+        region.map(RegionRows).ok_or_else(|| MasterError::io(format!("region {} is not open", self.encoded)))
+    }
+}
+
+impl Rows for HostRows {
+    fn apply(&self, edits: &[MetaEdit]) -> Result<(), MasterError> {
+        self.region()?.apply(edits)
+    }
+    fn scan(&self, family: Option<&[u8]>) -> Result<Vec<Row>, MasterError> {
+        self.region()?.scan(family)
+    }
+}
+
+/// The newest value of a column in a row.
+pub(crate) fn value<'a>(row: &'a Row, family: &[u8], qualifier: &[u8]) -> Option<&'a [u8]> {
+    row.iter()
+        .map(OwnedCell::as_ref)
+        .find(|c| c.family() == family && c.qualifier() == qualifier)
+        .map(|c: CellRef<'a>| c.value)
+}
