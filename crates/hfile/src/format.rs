@@ -42,6 +42,7 @@ pub mod info {
     pub const MAJOR_COMPACTION_KEY: &[u8] = b"MAJOR_COMPACTION_KEY";
     pub const EXCLUDE_FROM_MINOR_COMPACTION: &[u8] = b"EXCLUDE_FROM_MINOR_COMPACTION";
     pub const COMPACTION_EVENT_KEY: &[u8] = b"COMPACTION_EVENT_KEY";
+    pub const HISTORICAL: &[u8] = b"HISTORICAL";
     pub const TIMERANGE: &[u8] = b"TIMERANGE";
     pub const EARLIEST_PUT_TS: &[u8] = b"EARLIEST_PUT_TS";
     pub const DELETE_FAMILY_COUNT: &[u8] = b"DELETE_FAMILY_COUNT";

@@ -347,6 +347,8 @@ impl<W: Write> Writer<W> {
             file_info.set_u64(info::MAX_SEQ_ID_KEY, max_seq_id);
             file_info.set_bool(info::MAJOR_COMPACTION_KEY, meta.major_compaction);
             file_info.set_compacted_inputs(&meta.compacted_inputs);
+            // Only HBase's split of a compaction into live and historical cells sets it.
+            file_info.set_bool(info::HISTORICAL, false);
         }
         if meta.exclude_from_minor_compaction {
             file_info.set_bool(info::EXCLUDE_FROM_MINOR_COMPACTION, true);

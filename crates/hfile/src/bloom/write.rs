@@ -10,7 +10,7 @@ use crate::{
     index_writer::Chunk,
     input::put_sized,
 };
-use std::f64::consts::LN_2;
+use std::{collections::VecDeque, f64::consts::LN_2};
 
 /// A chunk that is ready to be written as a block.
 struct Ready {
@@ -28,7 +28,7 @@ pub(crate) struct BloomWriter {
     last_key: Vec<u8>,
     bits: Vec<u8>,
     keys_in_chunk: u64,
-    ready: Option<Ready>,
+    ready: VecDeque<Ready>,
     index: Chunk,
     keys: u64,
     total_bytes: u64,
@@ -38,8 +38,13 @@ pub(crate) struct BloomWriter {
 impl BloomWriter {
     /// `flat_keys` for ROWCOL. `error_rate` is between 0 and 1.
     pub(crate) fn new(flat_keys: bool, block_bytes: usize, error_rate: f64, max_fold: u32) -> BloomWriter {
-        // A ROWCOL lookup asks twice, for the column and for its row.
-        let error_rate = if flat_keys { 1.0 - (1.0 - error_rate).sqrt() } else { error_rate };
+        // HBase keeps the rate as a float; the same number of keys per chunk needs the same rounding.
+        let mut error_rate = error_rate as f32;
+        if flat_keys {
+            // A ROWCOL lookup asks twice, for the column and for its row.
+            error_rate = (1.0 - f64::from(1.0 - error_rate).sqrt()) as f32;
+        }
+        let error_rate = f64::from(error_rate);
         let error_rate = if error_rate > 0.0 && error_rate < 1.0 { error_rate } else { 0.01 };
         let chunk_bytes = block_bytes.max(1).next_multiple_of(1 << max_fold.min(16));
         let bits = chunk_bytes as f64 * 8.0;
@@ -57,7 +62,7 @@ impl BloomWriter {
             last_key: Vec::new(),
             bits: Vec::new(),
             keys_in_chunk: 0,
-            ready: None,
+            ready: VecDeque::new(),
             index: Chunk::default(),
             keys: 0,
             total_bytes: 0,
@@ -78,6 +83,9 @@ impl BloomWriter {
         if self.keys > 0 && self.last_key == key {
             return;
         }
+        if self.keys_in_chunk >= self.max_keys {
+            self.close_chunk();
+        }
         if self.bits.is_empty() {
             self.bits.resize(self.chunk_bytes, 0);
             self.first_key.clear();
@@ -96,28 +104,32 @@ impl BloomWriter {
 
     /// The next chunk to write as a block, if one is full (or, when `closing`, begun). Call [`Self::written`] then.
     pub(crate) fn ready_chunk(&mut self, closing: bool) -> Option<&[u8]> {
-        if self.ready.is_none() && self.keys_in_chunk > 0 && (closing || self.keys_in_chunk >= self.max_keys) {
-            let mut bits = std::mem::take(&mut self.bits);
-            let mut max_keys = self.max_keys;
-            while bits.len().is_multiple_of(2) && max_keys > self.keys_in_chunk * 2 {
-                let half = bits.len() / 2;
-                let (front, back) = bits.split_at_mut(half);
-                front.iter_mut().zip(back).for_each(|(f, b)| *f |= *b);
-                bits.truncate(half);
-                max_keys /= 2;
-            }
-            self.keys_in_chunk = 0;
-            self.total_bytes += bits.len() as u64;
-            self.total_max_keys += max_keys;
-            self.ready = Some(Ready { first_key: std::mem::take(&mut self.first_key), bits });
+        if self.keys_in_chunk >= self.max_keys || closing && self.keys_in_chunk > 0 {
+            self.close_chunk();
         }
-        self.ready.as_ref().map(|ready| ready.bits.as_slice())
+        self.ready.front().map(|ready| ready.bits.as_slice())
     }
 
     pub(crate) fn written(&mut self, place: Place) {
-        if let Some(ready) = self.ready.take() {
+        if let Some(ready) = self.ready.pop_front() {
             self.index.add(&ready.first_key, place);
         }
+    }
+
+    fn close_chunk(&mut self) {
+        let mut bits = std::mem::take(&mut self.bits);
+        let mut max_keys = self.max_keys;
+        while bits.len().is_multiple_of(2) && max_keys > self.keys_in_chunk * 2 {
+            let half = bits.len() / 2;
+            let (front, back) = bits.split_at_mut(half);
+            front.iter_mut().zip(back).for_each(|(f, b)| *f |= *b);
+            bits.truncate(half);
+            max_keys /= 2;
+        }
+        self.keys_in_chunk = 0;
+        self.total_bytes += bits.len() as u64;
+        self.total_max_keys += max_keys;
+        self.ready.push_back(Ready { first_key: std::mem::take(&mut self.first_key), bits });
     }
 
     /// Payload of the meta block.

@@ -219,9 +219,15 @@ impl Encoder {
         }
     }
 
-    /// Bytes that decide whether the block is full: packed or not, whichever is more.
+    /// Bytes that decide whether the block is full: of its cells packed or not, whichever is more. As HBase counts, so
+    /// that the same cells make the same blocks.
     pub(crate) fn size(&self) -> usize {
-        self.plain_size.max(self.out.len() + self.rows.size())
+        let head = match self.encoding {
+            Encoding::None => 0,
+            Encoding::RowIndexV1 => 2,
+            _ => 6,
+        };
+        self.plain_size.max((self.out.len() + self.rows.size()).saturating_sub(head))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
