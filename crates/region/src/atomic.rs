@@ -89,7 +89,7 @@ impl Region {
         let mut rows = StripeSet::new();
         mutations.iter().for_each(|m| rows.insert(&m.row));
         conditions.iter().for_each(|c| rows.insert(&c.row));
-        let _rows = self.locks.lock(&rows, src.may_block()).ok_or(RegionError::WouldBlock)?;
+        let rows = self.locks.lock(&rows, src.may_block()).ok_or(RegionError::WouldBlock)?;
         let mut not_before = 0;
         for condition in conditions {
             let Judged { holds, cell_ts } = ready_or_need!(self.judge(condition, src));
@@ -122,7 +122,9 @@ impl Region {
         }
         let cluster_ids = mutations.first().map_or(&[][..], |m| &m.cluster_ids);
         let key = EditKey { nonce_group: run.group(), nonce: run.nonce(), cluster_ids, now_ms };
-        let seq = self.commit(&updates, parts, &key)?;
+        let committed = self.commit(&updates, parts, &key)?;
+        drop((updates, rows));
+        let seq = self.finish(committed);
         let pending = Pending::new(&self.mvcc, seq);
         Ok(Step::Ready((Written { ops: Vec::new(), processed: true, result, pending }, Some(seq))))
     }

@@ -84,7 +84,7 @@ impl Region {
         let mut rows = StripeSet::new();
         let open = || (0..results.len()).filter(|&i| results[i].is_none());
         open().for_each(|i| rows.insert(&mutations[i].row));
-        let _rows = self.locks.lock(&rows, src.may_block()).ok_or(RegionError::WouldBlock)?;
+        let rows = self.locks.lock(&rows, src.may_block()).ok_or(RegionError::WouldBlock)?;
         // The time is read under the locks: a later write of a row has no earlier time, as far as the clock is good.
         let now_ms = self.ctx.clock.now_ms();
         let mut stamps = Vec::new();
@@ -105,7 +105,9 @@ impl Region {
         }
         let cluster_ids = mutations.first().map_or(&[][..], |m| &m.cluster_ids);
         let key = EditKey { cluster_ids, now_ms, ..EditKey::default() };
-        self.commit(&updates, parts, &key).map(|seq| Step::Ready(Some(seq)))
+        let committed = self.commit(&updates, parts, &key)?;
+        drop((updates, rows));
+        Ok(Step::Ready(Some(self.finish(committed))))
     }
 
     fn part<'a>(&self, m: &'a Mutation) -> Part<'a> {

@@ -21,7 +21,7 @@ impl Region {
             return Ok(());
         }
         if !abort {
-            self.finish()?;
+            self.finish_up()?;
         }
         self.forget_memstore();
         self.closed.store(true, Ordering::Release);
@@ -30,7 +30,7 @@ impl Region {
     }
 
     /// Brings everything into files, and says so in the log.
-    fn finish(&self) -> Result<(), RegionError> {
+    fn finish_up(&self) -> Result<(), RegionError> {
         // Also what was put back by a flush that failed.
         self.flush_stores(None, "close")?;
         self.mvcc.wait(self.mvcc.last())?;

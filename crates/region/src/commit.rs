@@ -28,6 +28,14 @@ pub(crate) struct EditKey<'a> {
     pub now_ms: u64,
 }
 
+/// A write that is in order; [`Region::finish`] must follow, once the rows are unlocked.
+#[must_use = "readers and the client wait for it"]
+pub(crate) struct Committed {
+    seq: u64,
+    ticket: Option<Ticket>,
+    durability: Durability,
+}
+
 /// Proof that the caller shares the updates lock: no flush freezes the memstores between log and memstore.
 pub(crate) type Updates<'a> = RwLockReadGuard<'a, ()>;
 
@@ -37,14 +45,14 @@ impl Region {
         if may_block { Ok(self.updates.read()) } else { self.updates.try_read().ok_or(RegionError::WouldBlock) }
     }
 
-    /// Writes all parts as one edit, and returns its number. The caller holds the rows' locks. After an error nothing
-    /// is visible; unless it is a refusal of the entry, the log has failed for good.
+    /// Writes all parts as one edit. The caller holds the rows' locks. After an error nothing is visible; unless it is a
+    /// refusal of the entry, the log has failed for good.
     pub(crate) fn commit<'a>(
         &self,
         _updates: &Updates<'_>,
         parts: impl Iterator<Item = Part<'a>> + Clone,
         key: &EditKey<'_>,
-    ) -> Result<u64, RegionError> {
+    ) -> Result<Committed, RegionError> {
         let (bytes, families, cell_count) = self.edit_of(parts.clone());
         let durability = parts.clone().map(|p| p.durability).max().unwrap_or_default();
         let entry = (cell_count > 0).then(|| Entry {
@@ -68,12 +76,18 @@ impl Region {
                 self.counters.data_without_wal_bytes.fetch_add(size, Ordering::Relaxed);
             }
         }
-        // Only now: the callback may run at once, and makes the cells visible.
+        Ok(Committed { seq, ticket, durability })
+    }
+
+    /// Lets the write become visible when it is durable, and returns its number. Not under locks: those who wait for
+    /// earlier writes may be told here.
+    pub(crate) fn finish(&self, committed: Committed) -> u64 {
+        let Committed { seq, ticket, durability } = committed;
         self.complete_when_durable(seq, ticket, durability);
         if self.account_memstore() > self.settings.flush_size_bytes {
             self.want_flush();
         }
-        Ok(seq)
+        seq
     }
 
     /// The bytes for the log, the families that they are of, and the number of cells.

@@ -158,7 +158,7 @@ fn settings(ctx: &RegionContext, table: &TableDescriptor) -> Settings {
     let jitter_bytes = (max_file_size_bytes as f64 * config.max_file_size_jitter * jitter) as i64;
     Settings {
         read_only: table.is_read_only(),
-        durability: Durability::from_wire(table.durability() as i32).or(config.durability),
+        durability: Durability::from_wire(table.durability() as i32).or(config.durability).or(Durability::SyncWal),
         flush_size_bytes,
         blocking_size_bytes: flush_size_bytes.saturating_mul(config.block_multiplier),
         max_file_size_bytes: max_file_size_bytes.saturating_add_signed(jitter_bytes),

@@ -19,7 +19,8 @@ impl Pending {
     pub(crate) fn new(mvcc: &Arc<Mvcc>, seq: u64) -> Pending {
         Pending { wait_for: Some((mvcc.clone(), seq)) }
     }
-    /// Calls `f` once, here if the write is done already, else on the log's thread: it must not block.
+    /// Calls `f` once: here if the write is done already, else on the thread that makes it visible, usually the log's.
+    /// It must not block, nor wait for another write.
     pub fn on_done(self, f: impl FnOnce(Result<(), RegionError>) + Send + 'static) {
         match self.wait_for {
             None => f(Ok(())),

@@ -1,4 +1,5 @@
 //! Crashes at every change of the file system, failed syncs, damaged files.
+#![allow(clippy::unwrap_used)]
 
 mod rig;
 

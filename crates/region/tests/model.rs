@@ -1,5 +1,6 @@
 //! A region and a sorted map run the same random operations, with flushes, compactions, openings and crashes between
 //! them, and must agree. A difference names its seed.
+#![allow(clippy::unwrap_used)]
 
 mod rig;
 

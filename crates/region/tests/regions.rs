@@ -1,4 +1,5 @@
 //! Life of regions: markers, numbers, memory limits, splits and merges.
+#![allow(clippy::unwrap_used)]
 
 mod rig;
 
