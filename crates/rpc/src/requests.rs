@@ -6,7 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -18,6 +18,11 @@ use crate::{Call, Connection, Exception, Responder};
 const MAX_METHODS: usize = 64;
 /// A request header larger than this is not worth an answer when its frame is refused.
 const MAX_REFUSED_HEADER: usize = 64 << 10;
+
+/// How long one connection keeps its thread busy while others wait.
+const SLICE: Duration = Duration::from_micros(200);
+/// Calls between two looks at the clock.
+const CALLS_PER_CLOCK: u32 = 8;
 
 /// Decodes the requests of one connection.
 #[derive(Debug)]
@@ -33,6 +38,8 @@ pub(crate) enum Stop {
     Need(usize),
     /// The client must take answers before more of its frames are looked at.
     Full,
+    /// The slice is used up: other connections first.
+    SliceEnd,
     /// Send what is ready, then close.
     Close,
     /// The bytes make no sense: close at once.
@@ -43,6 +50,8 @@ pub(crate) enum Stop {
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub received: Instant,
+    /// When its decoding began, or went on after a pause.
+    pub resumed: Instant,
     /// Calls handed out or refused so far.
     pub calls: u32,
     /// Unanswered calls and their bytes on other shards.
@@ -89,6 +98,9 @@ impl Requests {
             }
             if self.conn.link.outbox.bytes() >= batch.room {
                 return Stop::Full;
+            }
+            if batch.calls % CALLS_PER_CLOCK == CALLS_PER_CLOCK - 1 && batch.resumed.elapsed() > SLICE {
+                return Stop::SliceEnd;
             }
             if let Err(malformed) = self.frame(buf, FRAME_LEN + len, batch) {
                 return Stop::Malformed(malformed);

@@ -41,6 +41,9 @@ pub struct ServerOptions {
     pub max_connections: usize,
     /// Time for preamble and connection header.
     pub handshake_timeout: Duration,
+    /// A client that is refused may still be writing: its bytes are thrown away for this long, or the answer that says
+    /// why would be lost in a reset.
+    pub linger: Duration,
     /// Shortest timeout a client can ask for (`hbase.ipc.min.client.request.timeout`, 20 ms).
     pub min_call_timeout_ms: u32,
     /// How long `shutdown` waits for calls under way.
@@ -57,6 +60,7 @@ impl Default for ServerOptions {
             max_cell_block_bytes: 256 << 20,
             max_connections: 60_000,
             handshake_timeout: Duration::from_secs(60),
+            linger: Duration::from_secs(2),
             min_call_timeout_ms: 20,
             shutdown_grace: Duration::from_secs(5),
         }

@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::{Buf, BytesMut};
 use tokio::io::AsyncWrite;
@@ -28,10 +28,7 @@ use crate::writer::{Writer, head_buffer, recycle};
 
 /// Reads in a row before other connections of the shard get their turn.
 const MAX_ROUNDS: u32 = 4;
-/// A closed connection's client may still be writing: its bytes are thrown away for this long, or the answer that
-/// says why would be lost in a reset.
-const LINGER: Duration = Duration::from_secs(2);
-/// …and up to this many.
+/// Bytes of a client that is being closed that are thrown away at most.
 const LINGER_BYTES: u64 = 64 << 20;
 
 #[derive(Debug)]
@@ -74,6 +71,10 @@ pub(crate) struct Task {
     phase: Phase,
     /// `inbox` holds whole frames that wait for room in the output.
     waiting_frames: bool,
+    /// The frames at hand, or those that wait, came with a read at this time.
+    received: Instant,
+    /// Other connections of the shard get their turn.
+    slice_over: bool,
     /// Ends the handshake or the lingering.
     timer: Option<Pin<Box<Sleep>>>,
     /// Reused to collect chunks.
@@ -91,6 +92,8 @@ impl Task {
             writer: Writer::default(),
             phase: Phase::Preamble,
             waiting_frames: false,
+            received: Instant::now(),
+            slice_over: false,
             timer,
             ready: Vec::new(),
         }
@@ -100,11 +103,19 @@ impl Task {
         self.link.0.outbox.begin(cx.waker(), Exchange { calls: 0, lend: Some(head_buffer()), into: &mut self.ready });
         self.queue_ready();
         let mode = self.link.0.server.mode();
-        if mode == Mode::Abort || self.time_is_up(cx) {
+        if mode == Mode::Abort {
             return Poll::Ready(Ok(()));
         }
-        for _ in 0..MAX_ROUNDS {
+        self.slice_over = false;
+        for round in 0.. {
+            // In every round, because one may have set the timer.
+            if self.time_is_up(cx) {
+                return Poll::Ready(Ok(()));
+            }
             let blocked = self.flush(cx)?;
+            if round == MAX_ROUNDS || self.slice_over {
+                break;
+            }
             let moved = if mode == Mode::Run { self.receive(cx)? } else { Moved::No };
             match moved {
                 Moved::Yes => continue,
@@ -122,7 +133,8 @@ impl Task {
                 Err(_) => self.collect(0),
             }
         }
-        cx.waker().wake_by_ref();
+        // Unlike a plain wake-up, this lets the runtime look at the other sockets first.
+        let _ = std::pin::pin!(tokio::task::yield_now()).poll(cx);
         Poll::Pending
     }
 
@@ -190,8 +202,13 @@ impl Task {
 
     fn process(&mut self, mut buf: BytesMut) -> io::Result<()> {
         let link = &self.link.0;
+        let resumed = Instant::now();
+        if !self.waiting_frames {
+            self.received = resumed;
+        }
         let mut batch = Batch {
-            received: Instant::now(),
+            received: self.received,
+            resumed,
             calls: 0,
             elsewhere: link.server.queued_elsewhere(link.shard),
             room: link.server.options.max_output_bytes.saturating_sub(self.writer.bytes()),
@@ -227,8 +244,9 @@ impl Task {
                 },
                 Phase::Open(requests) => match requests.decode(buf, batch) {
                     Stop::Need(wanted) => return Ok(wanted),
-                    Stop::Full => {
+                    stop @ (Stop::Full | Stop::SliceEnd) => {
                         self.waiting_frames = true;
+                        self.slice_over = stop == Stop::SliceEnd;
                         return Ok(0);
                     }
                     Stop::Close => self.enter_closing(),
@@ -260,7 +278,7 @@ impl Task {
 
     fn enter_closing(&mut self) {
         self.phase = Phase::Closing { discarded: 0, shut: false };
-        self.timer = Some(Box::pin(tokio::time::sleep(LINGER)));
+        self.timer = Some(Box::pin(tokio::time::sleep(self.link.0.server.options.linger)));
     }
 
     fn open(&mut self, header: BytesMut) -> io::Result<()> {

@@ -315,3 +315,23 @@ async fn pool_calls_are_answered_whatever_happens_to_them() {
     assert_eq!(raw.frame().await.header.call_id, Some(3));
     running.until(|c| c.queued_calls == 0).await;
 }
+
+#[tokio::test]
+async fn a_busy_connection_leaves_its_thread_to_others() {
+    // One network thread. Each call takes 100 us of it, so the batch takes a second; another connection is answered
+    // while calls of that batch still wait.
+    let running = Running::on(1, Default::default());
+    let mut busy = running.opened().await;
+    let mut other = running.opened().await;
+    other.send(&frame(0, "Echo", b"")).await;
+    other.frame().await;
+    busy.send(&(0..2000).flat_map(|id| frame(id, "Burn", b"")).collect::<Vec<_>>()).await;
+    running.until(|c| c.calls > 1).await;
+    other.send(&frame(1, "Echo", b"")).await;
+    assert_eq!(other.frame().await.header.call_id, Some(1));
+    let served = running.server.counters().calls;
+    assert!(served < 1000, "{served} calls came first");
+    for id in 0..2000 {
+        assert_eq!(busy.frame().await.header.call_id, Some(id));
+    }
+}

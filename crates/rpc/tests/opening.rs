@@ -210,3 +210,14 @@ async fn who_says_nothing_is_closed() {
     assert!(silent.is_closed().await && slow.is_closed().await);
     echoes(&mut open, 2).await;
 }
+
+#[tokio::test]
+async fn a_refused_client_that_stays_is_closed() {
+    let running = Running::with(ServerOptions { linger: Duration::from_millis(30), ..ServerOptions::default() });
+    let mut raw = running.raw().await;
+    raw.send(b"WRONG!").await;
+    assert_eq!(raw.frame().await.class(), "org.apache.hadoop.hbase.ipc.FatalConnectionException");
+    // It neither reads on nor closes.
+    running.until(|c| c.connections_open == 0).await;
+    drop(raw);
+}

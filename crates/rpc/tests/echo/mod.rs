@@ -1,8 +1,10 @@
 //! A server for the tests: it echoes, waits, fails or panics as the method says, over real loopback sockets.
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use martite_proto::{Message, ResponseHeader};
@@ -27,6 +29,7 @@ impl Handler for Echo {
         self.cluster_id.clone()
     }
     fn call(&self, call: Call) {
+        let burned = Instant::now();
         match &*call.method {
             "Echo" => call.responder.ok_encoded(call.param.to_vec(), call.cells.to_vec()),
             "Park" => self.parked.send(call).unwrap(),
@@ -34,6 +37,10 @@ impl Handler for Echo {
             "Big" => {
                 let len = std::str::from_utf8(&call.param).unwrap().parse().unwrap();
                 call.responder.ok_encoded(Vec::new(), vec![7; len]);
+            }
+            "Burn" => {
+                while call.responder.is_connected() && burned.elapsed() < Duration::from_micros(100) {}
+                call.responder.ok_encoded(Vec::new(), Vec::new());
             }
             "Fail" => call.responder.fail(Exception::do_not_retry("as asked")),
             "Move" => {
@@ -64,9 +71,16 @@ impl Running {
         Running::of_cluster("5f5d9a44-0001", options)
     }
     pub fn of_cluster(cluster_id: &str, options: ServerOptions) -> Running {
+        Running::new(cluster_id, 2, options)
+    }
+    /// With this many network threads.
+    pub fn on(threads: usize, options: ServerOptions) -> Running {
+        Running::new("5f5d9a44-0001", threads, options)
+    }
+    fn new(cluster_id: &str, threads: usize, options: ServerOptions) -> Running {
         let (sender, parked) = mpsc::unbounded_channel();
         let handler = Arc::new(Echo { cluster_id: cluster_id.to_owned(), parked: sender });
-        let shards = Shards::start(2).unwrap();
+        let shards = Shards::start(threads).unwrap();
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = Arc::new(Server::bind(addr, handler, options, shards.clone()).unwrap());
         Running { server, shards, parked }
