@@ -180,3 +180,46 @@ fn old_logs_go_to_the_archive_once_everything_is_flushed() {
     assert_eq!(rig.fs.list(&Path::new(ROOT).join("oldWALs")).unwrap().len(), 2);
     assert_eq!(rig.crash().row("c"), "f:a=1 g:a=1");
 }
+
+#[test]
+fn a_crash_under_many_writers_keeps_what_each_was_told() {
+    for nth in (1..80).step_by(3) {
+        let rig = Rig::new();
+        rig.fs.inject(Fault::HaltAt { nth });
+        let told: Vec<(u64, u64)> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|t| {
+                    let rig = &rig;
+                    scope.spawn(move || {
+                        let (mut acknowledged, mut begun) = (0, 0);
+                        for i in 0..60 {
+                            begun += 1;
+                            let m = vec![increment(&format!("row{t}"), "f:n", 1), increment("sum", "g:n", 1)];
+                            if rig.write(WriteRequest::atomic(m, None, 0)).is_err() {
+                                break;
+                            }
+                            acknowledged += 1;
+                            if t == 0 && i == 20 && rig.region.flush(None, "test").is_err() {
+                                break;
+                            }
+                        }
+                        (acknowledged, begun)
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|t| t.join().unwrap()).collect()
+        });
+        let after = rig.restart(rig.fs.crash_torn(nth));
+        let number = |row: &str| -> u64 {
+            let row = after.row(row);
+            row.split_once("=#").map_or(0, |(_, n)| n.parse().unwrap())
+        };
+        let mut sum = 0;
+        for (t, (acknowledged, begun)) in told.iter().enumerate() {
+            let there = number(&format!("row{t}"));
+            assert!((*acknowledged..=*begun).contains(&there), "change {nth}, thread {t}: {there} of {told:?}");
+            sum += there;
+        }
+        assert_eq!(number("sum"), sum, "change {nth}");
+    }
+}
