@@ -10,9 +10,14 @@
 //! What is absent: a client, writes over the wire, quorum. Source: HBase 2.6 `ZNodePaths`, ZooKeeper 3.8 `zookeeper.jute`.
 #![forbid(unsafe_code)]
 
+mod connection;
+mod request;
 mod server;
+mod session;
 mod tree;
 mod value;
+mod wire;
+mod words;
 
 pub use server::{ZkOptions, ZkServer};
 pub use tree::{Node, Stat, Tree};
