@@ -105,7 +105,9 @@ pub(crate) struct Progress<'a> {
 }
 
 impl Progress<'_> {
+    /// The total is an estimate where references are read: never more than that.
     pub(crate) fn set_done(&mut self, cells: u64) {
+        let cells = cells.min(self.total);
         self.counters.compacted_cells.fetch_add(cells - self.done, Relaxed);
         self.done = cells;
     }

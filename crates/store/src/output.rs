@@ -10,7 +10,7 @@
 use crate::{Store, StoreError, StoreFile, name, reference::Resolved};
 use martite_cell::CellRef;
 use martite_env::{FileSystem, FileWriter};
-use martite_hfile::{Compression, Finished, Reader, StoreMeta, Writer, WriterOptions};
+use martite_hfile::{Compression, Finished, Reader, StoreMeta, Writer, WriterOptions, format::info};
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
@@ -123,7 +123,9 @@ impl NewFile {
 
     /// Writes the rest, syncs, and reads trailer, index and file info back.
     pub(crate) fn finish(self, meta: StoreMeta) -> Result<(TmpFile, Finished), StoreError> {
-        let NewFile { writer, file } = self;
+        let NewFile { mut writer, file } = self;
+        // HBase 2.6 says of every store file whether it holds only what newer cells have replaced; ours never do.
+        writer.append_file_info(info::HISTORICAL, &[0]);
         let max_seq_id = meta.max_seq_id;
         let (mut out, finished) = writer.finish(meta)?;
         out.drain().map_err(StoreError::io("write", &file.path))?;

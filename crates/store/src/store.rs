@@ -208,6 +208,11 @@ impl Store {
         self.compacted.lock().iter().map(|f| f.name().to_owned()).collect()
     }
 
+    /// Number of replaced files that somebody still reads.
+    pub fn unarchived_count(&self) -> usize {
+        self.compacted.lock().len()
+    }
+
     /// Archives replaced files that no reader holds any more; called after compactions, and now and then.
     /// Returns how many.
     pub fn archive_compacted(&self, now_ms: u64) -> Result<usize, StoreError> {

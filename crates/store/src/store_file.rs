@@ -282,12 +282,7 @@ impl HalfScanner {
         self.seek_with(key, src, Scanner::reseek)
     }
 
-    fn seek_with(
-        &mut self,
-        key: &[u8],
-        src: &dyn BlockSource,
-        seek: Seek,
-    ) -> Result<Step<()>, HFileError> {
+    fn seek_with(&mut self, key: &[u8], src: &dyn BlockSource, seek: Seek) -> Result<Step<()>, HFileError> {
         let step = match &self.half {
             Some(half) if !half.shows(self.order, key) => {
                 if !half.top {

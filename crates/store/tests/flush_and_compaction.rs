@@ -65,6 +65,8 @@ fn a_store_file_says_about_itself_what_hbases_say() {
     assert_eq!(get(info::MAX_SEQ_ID_KEY), long(9));
     assert_eq!(get(info::MAJOR_COMPACTION_KEY), Some(vec![0]));
     assert_eq!(get(info::EARLIEST_PUT_TS), long(500));
+    assert_eq!(get(info::COMPACTION_EVENT_KEY), Some(b"PBUF".to_vec()));
+    assert_eq!(get(info::HISTORICAL), Some(vec![0]));
     // A family marker covers every older time.
     assert_eq!(get(info::TIMERANGE), Some([0u64.to_be_bytes(), 500u64.to_be_bytes()].concat()));
     assert_eq!(get(info::DELETE_FAMILY_COUNT), long(1));
@@ -74,7 +76,13 @@ fn a_store_file_says_about_itself_what_hbases_say() {
     assert_eq!(get(info::BLOOM_FILTER_PARAM), Some(3u32.to_be_bytes().to_vec()));
     assert_eq!(get(info::LAST_BLOOM_KEY), Some(b"row".to_vec()));
     assert_eq!(get(b"hfile.CREATE_TIME_TS"), long(NOW));
-    for key in ["hfile.LASTKEY", "hfile.AVG_KEY_LEN", "hfile.AVG_VALUE_LEN"] {
+    for key in [
+        "hfile.LASTKEY",
+        "hfile.AVG_KEY_LEN",
+        "hfile.AVG_VALUE_LEN",
+        "hfile.KEY_OF_BIGGEST_CELL",
+        "hfile.LEN_OF_BIGGEST_CELL",
+    ] {
         assert!(get(key.as_bytes()).is_some(), "{key}");
     }
     assert_eq!(get(b"hfile.MAX_TAGS_LEN"), None, "no cell has tags");
@@ -92,7 +100,8 @@ fn a_store_file_says_about_itself_what_hbases_say() {
     let mut named: Vec<String> =
         event.compacted_store_file.iter().map(|n| String::from_utf8(n.to_vec()).unwrap()).collect();
     let mut inputs = inputs;
-    (named.sort(), inputs.sort());
+    named.sort();
+    inputs.sort();
     assert_eq!(named, inputs);
     assert_eq!(outcome.output, files[0].name());
 }

@@ -110,7 +110,8 @@ fn a_split_writes_references_only_where_there_is_something_to_see() {
         format!("{RIGHT}/f/{}.{PARENT}", names[0]),
     ];
     let mut written = split(&parent, b"0100");
-    (written.sort(), expected.sort());
+    written.sort();
+    expected.sort();
     assert_eq!(written, expected, "rows 10 to 19 of the second file lie on the left");
     let mut again = split(&parent, b"0100");
     again.sort();

@@ -83,6 +83,7 @@ pub struct CompactionOutcome {
     /// Name of the new file. It is there even if no cell was left: it carries the highest sequence id.
     pub output: String,
     pub major: bool,
+    /// Cells of the inputs; of references about half.
     pub cells_read: u64,
     pub cells_written: u64,
     pub bytes_read: u64,
