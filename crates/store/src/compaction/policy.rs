@@ -189,3 +189,22 @@ fn java_random_double(seed: i32) -> f64 {
     let (high, low) = (next(26), next(27));
     ((high << 27) + low) as f64 / (1u64 << 53) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_waits_as_long_as_hbase_would_for_its_next_major_compaction() {
+        // Computed with java.util.Random, seeded with the hash of the name.
+        let config = StoreConfig::default();
+        assert_eq!(major_period_ms(&config, "b275c9928e0148ccb2217acd2c5db60c"), 550_921_216);
+        assert_eq!(major_period_ms(&config, "0945b1d2556f42999e34cf4877617c0c"), 798_017_020);
+        let mut steady = config.clone();
+        steady.compaction.major_jitter = 0.0;
+        assert_eq!(major_period_ms(&steady, "0945"), 604_800_000);
+        steady.compaction.major_period_ms = 0;
+        let file = Candidate { modified_ms: 1, ..Candidate::default() };
+        assert!(!major_is_due(&[&file, &file], &steady, None, u64::MAX));
+    }
+}
