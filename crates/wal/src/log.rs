@@ -59,6 +59,9 @@ pub struct WalStats {
 /// Called once, with what became of an entry.
 pub(crate) type Completion = Box<dyn FnOnce(Result<(), WalError>) + Send>;
 
+/// Called once, with what became of a roll.
+pub(crate) type RollReply = Box<dyn FnOnce(Result<Rolled, WalError>) + Send>;
+
 /// A pending buffer that grew larger than this is not kept.
 const KEPT_BUFFER_BYTES: usize = 8 << 20;
 /// So many bytes are written even if nobody waits for them.
@@ -92,7 +95,7 @@ pub(crate) struct Queue {
     pub batch: Batch,
     /// Ticket of the last append.
     pub last: u64,
-    pub rolls: Vec<Box<dyn FnOnce(Result<Rolled, WalError>) + Send>>,
+    pub rolls: Vec<RollReply>,
     pub closing: bool,
     /// Why nothing more can be written.
     pub end: Option<WalError>,

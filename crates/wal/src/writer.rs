@@ -10,8 +10,8 @@
 
 use crate::accounting::FileAccount;
 use crate::error::WalError;
-use crate::format::{FLAG_SYNCED_BEFORE, TRAILER, file_header};
-use crate::log::{Batch, EAGER_WRITE_BYTES, FinishedFile, Queue, Rolled, Shared, Waiter};
+use crate::format::{Checksum, FLAG_SYNCED_BEFORE, TRAILER, file_header};
+use crate::log::{Batch, EAGER_WRITE_BYTES, FinishedFile, Queue, RollReply, Rolled, Shared, Waiter};
 use martite_env::FileWriter;
 use parking_lot::MutexGuard;
 use std::io;
@@ -48,7 +48,7 @@ struct LogFile {
 /// What the thread woke up for.
 struct Work {
     batch: Batch,
-    rolls: Vec<Box<dyn FnOnce(Result<Rolled, WalError>) + Send>>,
+    rolls: Vec<RollReply>,
     closing: bool,
     tick: bool,
 }
@@ -205,7 +205,7 @@ impl Writer {
         Ok(waiters)
     }
 
-    fn write_bytes(&mut self, bytes: &mut [u8], first: Option<crate::format::Checksum>, sync: bool) -> io::Result<()> {
+    fn write_bytes(&mut self, bytes: &mut [u8], first: Option<Checksum>, sync: bool) -> io::Result<()> {
         if !bytes.is_empty() {
             let synced_before = self.file.synced == self.file.out.position();
             if let Some(checksum) = first.filter(|_| synced_before) {
@@ -222,7 +222,7 @@ impl Writer {
     }
 
     /// Goes on in a new file. Fails only if the old one cannot be finished: without a new one the log goes on as it is.
-    fn roll(&mut self, replies: Vec<Box<dyn FnOnce(Result<Rolled, WalError>) + Send>>) -> io::Result<()> {
+    fn roll(&mut self, replies: Vec<RollReply>) -> io::Result<()> {
         let next = match LogFile::create(&self.shared) {
             Ok(next) => next,
             Err(e) => {

@@ -44,7 +44,7 @@ fn everything_that_waits_shares_one_sync() {
     let gate = Arc::new(Barrier::new(2));
     let held = Arc::clone(&gate);
     let first = wal.append(&edit(&R1, 1)).unwrap();
-    wal.on_synced(first, Box::new(move |_| drop(held.wait())));
+    wal.on_synced(first, Box::new(move |_| _ = held.wait()));
     for seq in 2..=10_001 {
         let done = done.clone();
         let ticket = wal.append(&edit(&R1, seq)).unwrap();
@@ -65,7 +65,7 @@ fn callbacks_run_in_the_order_of_tickets() {
     let gate = Arc::new(Barrier::new(2));
     let held = Arc::clone(&gate);
     let first = wal.append(&edit(&R1, 1)).unwrap();
-    wal.on_synced(first, Box::new(move |_| drop(held.wait())));
+    wal.on_synced(first, Box::new(move |_| _ = held.wait()));
     let tickets: Vec<_> = (2..6).map(|seq| wal.append(&edit(&R1, seq)).unwrap()).collect();
     for (at, ticket) in tickets.iter().enumerate().rev() {
         let order = Arc::clone(&order);
@@ -206,7 +206,7 @@ fn a_callback_that_panics_poisons_the_log_and_nobody_waits_forever() {
     let gate = Arc::new(Barrier::new(2));
     let held = Arc::clone(&gate);
     let first = wal.append(&edit(&R1, 1)).unwrap();
-    wal.on_synced(first, Box::new(move |_| drop(held.wait())));
+    wal.on_synced(first, Box::new(move |_| _ = held.wait()));
     let (second, third) = (wal.append(&edit(&R1, 2)).unwrap(), wal.append(&edit(&R1, 3)).unwrap());
     wal.on_synced(second, Box::new(|_| panic!("a bug in a callback, made for this test")));
     let called = Arc::clone(&calls);

@@ -69,9 +69,8 @@ impl Connection {
                     self.stream.shutdown().await?;
                     return Ok(None);
                 }
-                match self.cut_frame(input)? {
-                    Some(frame) => return Ok(Some(Hello::decode(&frame))),
-                    None => {}
+                if let Some(frame) = self.cut_frame(input)? {
+                    return Ok(Some(Hello::decode(&frame)));
                 }
             }
             if self.stream.read_buf(input).await? == 0 {
