@@ -221,10 +221,13 @@ impl<W: Write> Writer<W> {
         for (name, payload) in &self.meta_blocks {
             meta_index.add(name, self.blocks.write(BlockType::Meta, payload)?);
         }
+        let counted = self.blocks.uncompressed;
         let blocks = &mut self.blocks;
         let (root, data_index_count, index_levels) =
             self.index.finish(|payload| blocks.write(BlockType::IntermediateIndex, payload))?;
         let load_on_open_offset = self.blocks.write(BlockType::RootIndex, &root)?.offset;
+        // HBase leaves these index blocks out of the sum.
+        self.blocks.uncompressed = counted;
         self.payload.clear();
         meta_index.put_root(&mut self.payload);
         self.blocks.write(BlockType::RootIndex, &self.payload)?;
