@@ -45,6 +45,19 @@ impl Connection {
         self.link.is_closed()
     }
 
+    /// True while the client has not taken its earlier answers: do not make large ones for it now.
+    pub fn is_clogged(&self) -> bool {
+        self.link.is_clogged()
+    }
+
+    /// Runs `work` now, or, while the connection is clogged, on the network thread once the client has taken its
+    /// answers; never if it goes away. Keep it short.
+    pub fn when_drained(&self, work: impl FnOnce() + Send + 'static) {
+        if let Err(now) = self.link.outbox.hold(|| self.link.is_clogged(), Box::new(work)) {
+            now();
+        }
+    }
+
     /// Whether the client is at least `major.minor`; a client without version counts as oldest.
     pub fn has_version(&self, major: u32, minor: u32) -> bool {
         self.version.as_ref().is_some_and(|v| (v.major, v.minor) >= (major, minor))

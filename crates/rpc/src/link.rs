@@ -83,6 +83,12 @@ impl Link {
         self.closed.load(Ordering::Acquire)
     }
 
+    /// Whether the client has not taken more answers than it may owe.
+    #[inline]
+    pub fn is_clogged(&self) -> bool {
+        self.outbox.bytes() + self.unsent.load(Ordering::Relaxed) > self.server.options.max_output_bytes
+    }
+
     /// The socket is gone.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Release);

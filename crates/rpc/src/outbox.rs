@@ -8,7 +8,7 @@
 //! While the task runs (`awake`) nobody wakes it: it collects everything before it rests, so a batch of calls costs one
 //! wake-up and one write.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::task::Waker;
 
 use parking_lot::Mutex;
@@ -32,24 +32,31 @@ pub(crate) struct Exchange<'a> {
     pub into: &'a mut Vec<Vec<u8>>,
 }
 
-/// There is something to send.
+/// There is something to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotEmpty;
 
-#[derive(Debug, Default)]
+/// Work of a clogged connection.
+pub(crate) type Held = Box<dyn FnOnce() + Send>;
+
+#[derive(Default)]
 pub(crate) struct Outbox {
     state: Mutex<State>,
     /// Bytes in `state.chunks`, readable without the lock.
     bytes: AtomicUsize,
+    /// Whether `state.held` has something, readable without the lock.
+    has_held: AtomicBool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     chunks: Vec<Vec<u8>>,
     /// The last chunk holds heads and may grow.
     open: bool,
     /// The task runs or was woken.
     awake: bool,
+    /// Work that waits until the client has taken its answers.
+    held: Vec<Held>,
     /// Nothing is sent any more.
     closed: bool,
     /// Wake the task when a call ends without an answer, too.
@@ -166,10 +173,11 @@ impl Outbox {
         self.bytes.store(0, Relaxed);
     }
 
-    /// The task wants to rest. `Err` if there is something to send: take it and go on. A lent head comes back.
+    /// The task, which has sent all it took, wants to rest. `Err` if there is something to send or held work to do:
+    /// go on. A lent head comes back.
     pub fn rest(&self) -> Result<Option<Vec<u8>>, NotEmpty> {
         let mut state = self.state.lock();
-        if self.bytes.load(Relaxed) > 0 {
+        if self.bytes.load(Relaxed) > 0 || !state.held.is_empty() {
             return Err(NotEmpty);
         }
         let lent = state.chunks.pop();
@@ -202,6 +210,30 @@ impl Outbox {
         }
     }
 
+    /// Keeps `work` while `clogged` (asked under the lock) says so; else gives it back.
+    pub fn hold(&self, clogged: impl FnOnce() -> bool, work: Held) -> Result<(), Held> {
+        let mut state = self.state.lock();
+        if state.closed || !clogged() {
+            return Err(work);
+        }
+        state.held.push(work);
+        self.has_held.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// A hint: what it misses, [`Outbox::rest`] sees.
+    #[inline]
+    pub fn has_held(&self) -> bool {
+        self.has_held.load(Relaxed)
+    }
+
+    /// Takes the work that waited.
+    pub fn take_held(&self) -> Vec<Held> {
+        let mut state = self.state.lock();
+        self.has_held.store(false, Relaxed);
+        std::mem::take(&mut state.held)
+    }
+
     /// Forgets everything, now and later.
     pub fn close(&self) {
         let mut state = self.state.lock();
@@ -210,5 +242,118 @@ impl Outbox {
         state.open = false;
         state.waker = None;
         self.bytes.store(0, Relaxed);
+        let held = std::mem::take(&mut state.held);
+        drop(state);
+        // Its responders come back here.
+        drop(held);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU32;
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicU32);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Count>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    struct Task {
+        outbox: Outbox,
+        wakes: Arc<Count>,
+    }
+
+    impl Task {
+        fn new() -> Task {
+            Task { outbox: Outbox::default(), wakes: Arc::default() }
+        }
+        fn begin(&self) -> Vec<Vec<u8>> {
+            let mut into = Vec::new();
+            let lend = Some(Vec::new());
+            self.outbox.begin(&self.wakes.clone().into(), Exchange { calls: 0, lend, into: &mut into });
+            into
+        }
+        fn take(&self, calls: u32) -> Vec<Vec<u8>> {
+            let mut into = Vec::new();
+            self.outbox.take(Exchange { calls, lend: None, into: &mut into });
+            into
+        }
+        fn push(&self, head: &[u8], cells: Vec<u8>) {
+            self.outbox.push(|out| out.extend_from_slice(head), cells);
+        }
+        fn wakes(&self) -> u32 {
+            self.wakes.0.load(Relaxed)
+        }
+    }
+
+    #[test]
+    fn a_resting_task_is_woken_once() {
+        let task = Task::new();
+        task.begin();
+        task.push(b"a", Vec::new());
+        assert_eq!((task.wakes(), task.outbox.rest().is_err()), (0, true));
+        assert_eq!(task.take(1), [b"a"]);
+        assert!(task.outbox.rest().is_ok());
+        task.push(b"b", Vec::new());
+        task.push(b"c", Vec::new());
+        assert_eq!((task.wakes(), task.begin()), (1, vec![b"bc".to_vec()]));
+    }
+
+    #[test]
+    fn large_cell_blocks_keep_their_buffer_and_small_ones_join_their_head() {
+        let task = Task::new();
+        task.begin();
+        let large = vec![1; SMALL_CELLS + 1];
+        let address = large.as_ptr();
+        task.push(b"a", b"small".to_vec());
+        task.push(b"b", large.clone());
+        task.push(b"c", Vec::new());
+        task.push(b"d", large);
+        assert_eq!(task.outbox.bytes(), 4 + 5 + 2 * (SMALL_CELLS + 1));
+        let chunks = task.take(0);
+        assert_eq!((&*chunks[0], &*chunks[2], chunks.len()), (&b"asmallb"[..], &b"cd"[..], 4));
+        assert_eq!(chunks[3].as_ptr(), address);
+        assert_eq!(task.outbox.bytes(), 0);
+    }
+
+    #[test]
+    fn a_draining_task_learns_when_the_last_call_ends() {
+        let task = Task::new();
+        task.begin();
+        // One call ends within its batch, two stay.
+        task.push(b"a", Vec::new());
+        task.take(3);
+        assert!(!task.outbox.drain() && task.outbox.rest().is_ok());
+        task.outbox.end_call();
+        assert_eq!(task.wakes(), 1);
+        task.begin();
+        assert!(!task.outbox.drain() && task.outbox.rest().is_ok());
+        task.outbox.push_chunks([b"b".to_vec()]);
+        task.begin();
+        assert_eq!((task.wakes(), task.outbox.drain()), (2, true));
+    }
+
+    #[test]
+    fn held_work_keeps_the_task_from_resting_and_goes_with_it() {
+        let task = Task::new();
+        task.begin();
+        let alive = Arc::new(());
+        let (now, later) = (alive.clone(), alive.clone());
+        assert!(task.outbox.hold(|| false, Box::new(move || drop(now))).is_err());
+        assert!(task.outbox.hold(|| true, Box::new(move || drop(later))).is_ok());
+        assert!(task.outbox.has_held() && task.outbox.rest().is_err());
+        task.outbox.close();
+        assert_eq!(Arc::strong_count(&alive), 1);
+        task.push(b"x", Vec::new());
+        assert_eq!(task.outbox.bytes(), 0);
+        assert!(task.outbox.hold(|| true, Box::new(|| ())).is_err());
     }
 }

@@ -128,17 +128,10 @@ impl Pool {
     }
 
     /// Queues the rest of a call. Answers CallQueueTooBig when the queue is full; drops the call without an answer if
-    /// its client no longer waits when its turn comes; answers an internal error if `f` panics.
+    /// its client no longer waits when its turn comes; holds it back while the client does not take its answers;
+    /// answers an internal error if `f` panics.
     pub fn spawn_call(&self, class: Class, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        let mut refused = Some((call, f));
-        let make = || {
-            let (call, f) = refused.take()?;
-            Some(Box::new(move || if call.expired() { call.responder.discard() } else { f(call) }) as Job)
-        };
-        self.inner.push(class, make);
-        if let Some((call, _)) = refused {
-            call.responder.fail(overloaded(class));
-        }
+        self.inner.clone().spawn_call(class, call, Box::new(f));
     }
 
     /// Jobs of a class that wait, and that run.
@@ -169,6 +162,29 @@ fn overloaded(class: Class) -> Exception {
 }
 
 impl Inner {
+    fn spawn_call(self: Arc<Inner>, class: Class, call: Call, f: Box<dyn FnOnce(Call) + Send>) {
+        let mut refused = Some((call, f));
+        let make = || {
+            let ((call, f), inner) = (refused.take()?, self.clone());
+            Some(Box::new(move || inner.run_call(class, call, f)) as Job)
+        };
+        self.push(class, make);
+        if let Some((call, _)) = refused {
+            call.responder.fail(overloaded(class));
+        }
+    }
+
+    fn run_call(self: Arc<Inner>, class: Class, call: Call, f: Box<dyn FnOnce(Call) + Send>) {
+        if call.expired() {
+            call.responder.discard();
+        } else if call.conn.is_clogged() {
+            let conn = call.conn.clone();
+            conn.when_drained(move || self.spawn_call(class, call, f));
+        } else {
+            f(call);
+        }
+    }
+
     /// Makes and queues a job if there is room.
     fn push(&self, class: Class, make: impl FnOnce() -> Option<Job>) -> bool {
         let mut state = self.state.lock();

@@ -92,6 +92,8 @@ impl Server {
         socket.bind(addr)?;
         let listener = socket.listen(BACKLOG)?;
         drop(entered);
+        // With no room at all nothing would ever be read.
+        let options = ServerOptions { max_output_bytes: options.max_output_bytes.max(1), ..options };
         let state = Arc::new(ServerState {
             handler,
             options,

@@ -113,6 +113,9 @@ impl Task {
                 return Poll::Ready(Ok(()));
             }
             let blocked = self.flush(cx)?;
+            if self.link.0.outbox.has_held() && !self.link.0.is_clogged() {
+                self.link.0.outbox.take_held().into_iter().for_each(|work| work());
+            }
             if round == MAX_ROUNDS || self.slice_over {
                 break;
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use echo::{Running, options};
 use martite_rpc::ServerOptions;
 use martite_rpc::client::{CallOptions, Client, ClientError, request_frame};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 fn frame(id: u32, method: &str, message: &[u8]) -> Vec<u8> {
     request_frame(id, method, message, b"", CallOptions::default())
@@ -81,38 +81,63 @@ async fn queues_that_are_full_refuse_calls() {
     assert_eq!(raw.frame().await.header.call_id, Some(3));
 }
 
-#[tokio::test]
-async fn a_client_that_does_not_read_is_not_read_from() {
+/// Asks for `calls` answers of `ANSWER` bytes without reading them, checks that the server holds few of them, then
+/// reads all.
+#[allow(clippy::unwrap_used, reason = "a test fails by it")]
+async fn does_not_hold_answers(method: &'static str, calls: u32, answers_made_at_once: usize) -> u64 {
     const ANSWER: usize = 100_000;
-    const CALLS: u32 = 3000;
     let max_output_bytes = 1 << 20;
     let running = Running::with(ServerOptions { max_output_bytes, ..Default::default() });
-    let raw = running.opened().await;
-    let (mut reader, mut writer) = raw.0.into_split();
+    let (mut reader, mut writer) = running.opened().await.0.into_split();
     let sender = tokio::spawn(async move {
-        for id in 0..CALLS {
-            writer.write_all(&frame(id, "Big", ANSWER.to_string().as_bytes())).await.unwrap();
+        for id in 0..calls {
+            writer.write_all(&frame(id, method, ANSWER.to_string().as_bytes())).await.unwrap();
         }
         writer
     });
     running.until(|c| c.output_bytes >= max_output_bytes as u64).await;
-    // All of 300 MB has been asked for, or the requests wait in the sockets; the server holds a bounded part.
     let other = running.client().await;
     for _ in 0..1000 {
         other.call_with("Echo", b"others go on", b"", CallOptions::default()).await.unwrap();
         let held = running.server.counters().output_bytes;
-        assert!(held <= (max_output_bytes + ANSWER + 100) as u64, "{held}");
+        assert!(held <= (max_output_bytes + answers_made_at_once * (ANSWER + 100)) as u64, "{held}");
     }
-    assert!(running.server.counters().calls < u64::from(CALLS), "it stopped reading");
-    let mut buf = vec![0; ANSWER + 11];
-    for id in 0..CALLS {
-        let len = tokio::io::AsyncReadExt::read_u32(&mut reader).await.unwrap() as usize;
-        tokio::io::AsyncReadExt::read_exact(&mut reader, &mut buf[..len]).await.unwrap();
-        let (got, answer) = martite_rpc::client::decode_answer(bytes::Bytes::copy_from_slice(&buf[..len]), None);
-        assert_eq!((got, answer.unwrap().cells.len()), (id, ANSWER));
+    let handed_out = running.server.counters().calls;
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..calls {
+        let len = reader.read_u32().await.unwrap() as usize;
+        let mut answer = vec![0; len];
+        reader.read_exact(&mut answer).await.unwrap();
+        let (id, answer) = martite_rpc::client::decode_answer(answer.into(), None);
+        assert_eq!(answer.unwrap().cells.len(), ANSWER);
+        seen.insert(id);
     }
+    assert_eq!(seen.len(), calls as usize);
     sender.await.unwrap();
     running.until(|c| c.output_bytes == 0 && c.queued_calls == 0).await;
+    handed_out
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_not_read_from() {
+    // All of 300 MB has been asked for, or the requests wait in the sockets.
+    let handed_out = does_not_hold_answers("Big", 3000, 1).await;
+    assert!(handed_out < 3000, "it stopped reading");
+}
+
+#[tokio::test]
+async fn the_pool_makes_no_answers_for_a_client_that_does_not_read() {
+    does_not_hold_answers("BigInPool", 900, 4).await;
+}
+
+#[tokio::test]
+async fn work_held_for_a_client_ends_with_it() {
+    let running = Running::with(ServerOptions { max_output_bytes: 1 << 20, ..Default::default() });
+    let mut raw = running.opened().await;
+    raw.send(&(0..500).flat_map(|id| frame(id, "BigInPool", b"100000")).collect::<Vec<_>>()).await;
+    running.until(|c| c.output_bytes >= 1 << 20).await;
+    drop(raw);
+    running.until(|c| c.connections_open == 0 && c.queued_calls == 0).await;
 }
 
 #[tokio::test]

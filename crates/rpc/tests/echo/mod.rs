@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use martite_proto::{Message, ResponseHeader};
 use martite_rpc::client::{Client, ClientOptions};
-use martite_rpc::{Call, Counters, Exception, Handler, Server, ServerOptions, Shards};
+use martite_rpc::{Call, Class, Counters, Exception, Handler, Pool, PoolOptions, Server, ServerOptions, Shards};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
@@ -19,6 +19,7 @@ pub struct Echo {
     pub cluster_id: String,
     /// Receives the calls of method `Park`.
     parked: mpsc::UnboundedSender<Call>,
+    pool: Arc<Pool>,
 }
 
 impl Handler for Echo {
@@ -34,10 +35,8 @@ impl Handler for Echo {
             "Echo" => call.responder.ok_encoded(call.param.to_vec(), call.cells.to_vec()),
             "Park" => self.parked.send(call).unwrap(),
             // Answers with as many bytes of cells as the message, read as text, says.
-            "Big" => {
-                let len = std::str::from_utf8(&call.param).unwrap().parse().unwrap();
-                call.responder.ok_encoded(Vec::new(), vec![7; len]);
-            }
+            "Big" => big(call),
+            "BigInPool" => self.pool.spawn_call(Class::Scan, call, big),
             "Burn" => {
                 while call.responder.is_connected() && burned.elapsed() < Duration::from_micros(100) {}
                 call.responder.ok_encoded(Vec::new(), Vec::new());
@@ -54,6 +53,11 @@ impl Handler for Echo {
             other => call.responder.fail(Exception::unknown_method(other)),
         }
     }
+}
+
+fn big(call: Call) {
+    let len = std::str::from_utf8(&call.param).unwrap().parse().unwrap();
+    call.responder.ok_encoded(Vec::new(), vec![7; len]);
 }
 
 /// A running test server.
@@ -79,7 +83,11 @@ impl Running {
     }
     fn new(cluster_id: &str, threads: usize, options: ServerOptions) -> Running {
         let (sender, parked) = mpsc::unbounded_channel();
-        let handler = Arc::new(Echo { cluster_id: cluster_id.to_owned(), parked: sender });
+        let handler = Arc::new(Echo {
+            cluster_id: cluster_id.to_owned(),
+            parked: sender,
+            pool: Pool::new(PoolOptions::new(3)).unwrap(),
+        });
         let shards = Shards::start(threads).unwrap();
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = Arc::new(Server::bind(addr, handler, options, shards.clone()).unwrap());
