@@ -98,9 +98,13 @@ impl MemStore {
     pub fn data_size(&self) -> u64 {
         self.segments.read().iter().map(|s| s.data_size()).sum()
     }
-    /// Bytes of memory in all segments, exactly as allocated.
+    /// Bytes of memory that the cells of all segments take.
     pub fn heap_size(&self) -> u64 {
         self.segments.read().iter().map(|s| s.heap_size()).sum()
+    }
+    /// Bytes of memory allocated by all segments.
+    pub fn allocated_bytes(&self) -> u64 {
+        self.segments.read().iter().map(|s| s.allocated_bytes()).sum()
     }
     /// As [`Self::data_size`], of the active segment: what a flush started now would write.
     pub fn active_data_size(&self) -> u64 {

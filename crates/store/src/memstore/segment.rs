@@ -66,8 +66,12 @@ impl Segment {
     pub fn data_size(&self) -> u64 {
         self.data_size.load(Mem::Relaxed)
     }
-    /// Bytes of memory that the cells take.
+    /// Bytes of memory that the cells take, links included.
     pub fn heap_size(&self) -> u64 {
+        self.list.used_bytes()
+    }
+    /// Bytes of memory that were allocated for them: the heap size, and what the arena has in stock.
+    pub fn allocated_bytes(&self) -> u64 {
         self.list.allocated_bytes()
     }
     /// Smallest and largest timestamp, both inclusive; none when empty.

@@ -75,9 +75,9 @@ impl Arena {
         }
     }
 
-    /// `size` bytes, aligned for a node, valid until the arena is dropped.
+    /// `size` bytes (a multiple of the alignment), aligned for a node, valid until the arena is dropped.
     fn allocate(&self, size: usize) -> NonNull<u8> {
-        let size = size.next_multiple_of(ALIGN);
+        debug_assert!(size.is_multiple_of(ALIGN));
         if size > BIG_NODE {
             let mut chunks = self.chunks.lock();
             return self.add_chunk(&mut chunks, size, size).0;
@@ -147,7 +147,8 @@ fn lane_of_thread() -> usize {
 
 /// Bytes that a node takes in the arena.
 fn node_size(cell: &CellRef<'_>, height: usize) -> usize {
-    size_of::<Node>() + height * size_of::<Link>() + cell.key.len() + cell.value.len() + cell.tags.len()
+    let bytes = cell.key.len() + cell.value.len() + cell.tags.len();
+    (size_of::<Node>() + height * size_of::<Link>() + bytes).next_multiple_of(ALIGN)
 }
 
 /// Cells in order. Any thread may add; readers never wait.
@@ -157,6 +158,8 @@ pub(crate) struct SkipList {
     /// Levels in use, at least 1.
     height: AtomicUsize,
     len: AtomicUsize,
+    /// Bytes of all nodes.
+    used: AtomicU64,
     arena: Arena,
 }
 
@@ -167,6 +170,7 @@ impl SkipList {
             head: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             height: AtomicUsize::new(1),
             len: AtomicUsize::new(0),
+            used: AtomicU64::new(0),
             arena: Arena::new(),
         }
     }
@@ -180,7 +184,12 @@ impl SkipList {
         self.len.load(Mem::Relaxed)
     }
 
-    /// Bytes of memory that the cells take, unused ends of chunks included.
+    /// Bytes of memory that the cells take.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.used.load(Mem::Relaxed)
+    }
+
+    /// Bytes of memory that were allocated: the cells, and what chunks have left.
     pub(crate) fn allocated_bytes(&self) -> u64 {
         self.arena.allocated.load(Mem::Relaxed)
     }
@@ -218,6 +227,7 @@ impl SkipList {
 
     fn make_node(&self, cell: &CellRef<'_>, height: usize) -> *mut Node {
         let size = node_size(cell, height);
+        self.used.fetch_add(size as u64, Mem::Relaxed);
         let node = self.arena.allocate(size).cast::<Node>().as_ptr();
         // SAFETY: the piece is `size` bytes, aligned, and nobody else knows it yet. Links are atomics over a pointer,
         // for which null is a valid value.
@@ -464,14 +474,16 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_counted_to_the_byte_of_what_was_allocated() {
+    fn memory_is_counted_to_the_byte() {
         let list = Arc::new(SkipList::new(Order::Default));
         assert_eq!(list.allocated_bytes(), 0);
-        list.insert(&cell(1, 1, 1, b"v").as_ref());
+        let small = cell(1, 1, 1, b"v");
+        list.insert(&small.as_ref());
+        assert_eq!(list.used_bytes(), node_size(&small.as_ref(), height_of(0)) as u64);
         assert_eq!(list.allocated_bytes(), (MIN_CHUNK + size_of::<Chunk>()) as u64);
         let big = cell(2, 1, 1, &vec![7; BIG_NODE + 1]);
         list.insert(&big.as_ref());
-        let big_bytes = node_size(&big.as_ref(), height_of(1)).next_multiple_of(ALIGN) + size_of::<Chunk>();
+        let big_bytes = node_size(&big.as_ref(), height_of(1)) + size_of::<Chunk>();
         assert_eq!(list.allocated_bytes(), (MIN_CHUNK + size_of::<Chunk>() + big_bytes) as u64);
         assert_eq!(all(&list)[1], big);
     }

@@ -73,6 +73,9 @@ impl CompactionMatcher {
                 CompactionKind::Major => self.check_marker_of_major(cell, timestamp),
                 CompactionKind::Flush | CompactionKind::Minor => Some(self.check_marker(cell, timestamp, type_code)),
             }
+        } else if too_new && matches!(self.tracker, Tracker::NewVersion(_)) {
+            // Counted, it could hide what an open reader still sees.
+            return Match::Include;
         } else {
             self.tracker.check_deleted(cell)
         };

@@ -394,7 +394,8 @@ pub(super) fn next_column_key(cell: &CellRef<'_>, hint: Option<&[u8]>, into: &mu
             return key::append_key(into, cell.row(), family, qualifier, timestamp - 1, CellType::Maximum as u8);
         }
     }
-    match hint {
+    // A tracker may name the column that it is in.
+    match hint.filter(|column| *column != qualifier) {
         None => {
             let lowest = i64::MIN as u64;
             key::append_key(into, cell.row(), family, qualifier, lowest, CellType::Minimum as u8);

@@ -131,6 +131,3 @@ pub struct CompactionScan {
     /// Oldest put in the inputs; delete markers older than it can go in a major compaction.
     pub earliest_put_ms: u64,
 }
-
-#[cfg(test)]
-mod tests;

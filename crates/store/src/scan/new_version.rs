@@ -139,14 +139,13 @@ impl NewVersionTracker {
             return Match::Include;
         }
         self.count += 1;
+        if self.count > self.result_max_versions {
+            return Match::NextCol;
+        }
         if timestamp < self.oldest_unexpired && self.count >= self.min_versions {
             return if self.count == self.min_versions { Match::IncludeNextCol } else { Match::NextCol };
         }
-        match self.count.cmp(&self.result_max_versions) {
-            Ordering::Less => Match::Include,
-            Ordering::Equal => Match::IncludeNextCol,
-            Ordering::Greater => Match::NextCol,
-        }
+        if self.count < self.result_max_versions { Match::Include } else { Match::IncludeNextCol }
     }
 
     /// Notes the cell; the sequence id of the put before it if that has the same column, timestamp and type.

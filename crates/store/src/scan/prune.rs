@@ -3,6 +3,7 @@
 use super::source::{Source, ready};
 use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError, StoreFile};
+use martite_cell::TimeRange;
 use martite_hfile::{BlockSource, BloomType, Step};
 
 /// With more columns than this, asking a ROWCOL filter about each one costs more than it saves.
@@ -18,9 +19,9 @@ pub(super) struct Pruning {
 impl Pruning {
     /// Segments are decided at once.
     pub(super) fn new(view: &ReadView, family: &FamilyOptions, scan: &StoreScan) -> Pruning {
-        let oldest = oldest_wanted(family, scan);
+        let (range, oldest) = (time_wanted(family, scan), oldest_wanted(family, scan));
         let mut chosen = Vec::with_capacity(view.segments.len() + view.files.len());
-        for segment in view.segments.iter().filter(|s| s.may_hold(&scan.time_range, oldest)) {
+        for segment in view.segments.iter().filter(|s| s.may_hold(&range, oldest)) {
             let mut source = Source::segment(segment, scan.read_point);
             source.starts_at_column = starts_at_column(scan, segment.has_family_markers());
             chosen.push(source);
@@ -48,6 +49,11 @@ impl Pruning {
     }
 }
 
+/// Data outside of this range need not be read. By sequence id, newer versions count although they are not returned.
+fn time_wanted(family: &FamilyOptions, scan: &StoreScan) -> TimeRange {
+    if family.new_version_behavior { TimeRange::ALL } else { scan.time_range }
+}
+
 /// Data older than this need not be read. With MIN_VERSIONS expired cells may be wanted.
 fn oldest_wanted(family: &FamilyOptions, scan: &StoreScan) -> u64 {
     if family.min_versions == 0 { scan.oldest_unexpired(family) } else { 0 }
@@ -59,8 +65,8 @@ fn starts_at_column(scan: &StoreScan, has_family_markers: bool) -> bool {
 }
 
 fn in_time(file: &StoreFile, family: &FamilyOptions, scan: &StoreScan) -> bool {
-    let oldest = oldest_wanted(family, scan);
-    file.time_range().is_none_or(|(min, max)| scan.time_range.overlaps_inclusive(min, max) && max >= oldest)
+    let (range, oldest) = (time_wanted(family, scan), oldest_wanted(family, scan));
+    file.time_range().is_none_or(|(min, max)| range.overlaps_inclusive(min, max) && max >= oldest)
 }
 
 fn in_keys(file: &StoreFile, scan: &StoreScan) -> bool {

@@ -192,7 +192,6 @@ impl StoreScanner {
             Match::Include | Match::Skip => Move::Next,
             Match::IncludeNextCol | Match::NextCol => {
                 self.matcher.next_column_key(&cell, &mut self.target);
-                // A tracker may name the column that it is in: then there is only the next cell.
                 let ahead = self.family.order.keys(&self.target, cell.key).is_gt();
                 seek_if(ahead, self.scan.reversed)
             }
