@@ -1,7 +1,6 @@
 //! Every port serves every service: this hands calls to the part that knows them.
 
 use martite_master::{Caller, Master};
-use martite_proto as pb;
 use martite_regionserver::{Fault, RegionServer};
 use martite_rpc::{Call, Class, Exception, Handler, Pool};
 use std::sync::{Arc, OnceLock};
@@ -27,14 +26,9 @@ impl Dispatch {
         self.pool.spawn_call(Class::Admin, call, move |call| {
             let caller = Caller {
                 user: call.conn.user.clone(),
-                client_version: call.conn.version.as_ref().map(|v| pb::VersionInfo {
-                    version: v.text.clone(),
-                    version_major: Some(v.major),
-                    version_minor: Some(v.minor),
-                    ..Default::default()
-                }),
+                client_version: call.conn.version.as_ref().map(|v| (v.major, v.minor)),
             };
-            match master.call(&call.method, &call.param, &caller) {
+            match master.call(&call.conn.service, &call.method, &call.param, &caller) {
                 Ok(message) => call.responder.ok_encoded(message, Vec::new()),
                 Err(e) => call.responder.fail(Exception {
                     class: e.class.into(),

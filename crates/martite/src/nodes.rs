@@ -1,14 +1,14 @@
 //! The znodes that clients look for, and what the RPC registries answer: both from the same facts.
 
-use martite_catalog::{RegionInfo, ServerName};
+use martite_catalog::ServerName;
 use martite_env::Clock;
 use martite_master::Registry;
 use martite_proto as pb;
-use martite_regionserver::{ClusterView, RegionServer};
+use martite_regionserver::ClusterView;
 use martite_zk::Tree;
 use parking_lot::Mutex;
 use pb::region_state::State;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// What is known of this cluster of one process.
 pub struct Nodes {
@@ -16,7 +16,6 @@ pub struct Nodes {
     base: String,
     facts: Mutex<Facts>,
     clock: Arc<dyn Clock>,
-    pub regions: OnceLock<Arc<RegionServer>>,
 }
 
 #[derive(Default)]
@@ -24,7 +23,7 @@ struct Facts {
     cluster_id: String,
     master: Option<ServerName>,
     region_server: Option<ServerName>,
-    meta: Option<ServerName>,
+    meta: Option<(ServerName, u64)>,
 }
 
 impl Nodes {
@@ -32,41 +31,22 @@ impl Nodes {
         let base = format!("/{}", base.trim_matches('/'));
         tree.set("/zookeeper", Vec::new(), false);
         tree.set(&base, Vec::new(), false);
-        Arc::new(Nodes { tree, base, facts: Mutex::default(), clock, regions: OnceLock::new() })
+        Arc::new(Nodes { tree, base, facts: Mutex::default(), clock })
     }
 
     fn set(&self, name: &str, value: bytes::Bytes, ephemeral: bool) {
         self.tree.set(&format!("{}/{name}", self.base), value, ephemeral);
     }
-}
 
-impl Registry for Nodes {
-    fn publish_cluster_id(&self, id: &str) {
-        self.facts.lock().cluster_id = id.to_owned();
-        self.set("hbaseid", martite_zk::cluster_id_value("master", id), false);
-    }
-
-    fn publish_server(&self, server: &ServerName, info_port: u32) {
+    /// A region server that lives.
+    pub fn publish_server(&self, server: &ServerName, info_port: u32) {
         self.facts.lock().region_server = Some(server.clone());
         let value = martite_zk::region_server_value("regionserver", info_port as i32, None);
         self.set(&format!("rs/{server}"), value, true);
     }
 
-    fn publish_master(&self, master: &ServerName, info_port: u32) {
-        self.facts.lock().master = Some(master.clone());
-        self.set("backup-masters", bytes::Bytes::new(), false);
-        self.set("master", martite_zk::master_value("master", master.to_proto(), info_port), true);
-        let started = self.clock.now_ms().to_string();
-        self.set("running", martite_zk::cluster_up_value("master", &started), false);
-    }
-
-    fn publish_meta(&self, server: &ServerName) {
-        self.facts.lock().meta = Some(server.clone());
-        let value = martite_zk::meta_location_value("master", server.to_proto(), State::Open);
-        self.set("meta-region-server", value, false);
-    }
-
-    fn withdraw(&self) {
+    /// Nothing serves any more.
+    pub fn withdraw(&self) {
         let server = {
             let mut facts = self.facts.lock();
             facts.meta = None;
@@ -77,6 +57,27 @@ impl Registry for Nodes {
         if let Some(server) = server {
             self.tree.remove(&format!("{}/rs/{server}", self.base));
         }
+    }
+}
+
+impl Registry for Nodes {
+    fn publish_cluster_id(&self, id: &str) {
+        self.facts.lock().cluster_id = id.to_owned();
+        self.set("hbaseid", martite_zk::cluster_id_value("master", id), false);
+    }
+
+    fn publish_master(&self, master: &ServerName) {
+        self.facts.lock().master = Some(master.clone());
+        self.set("backup-masters", bytes::Bytes::new(), false);
+        self.set("master", martite_zk::master_value("master", master.to_proto(), 0), true);
+        let started = self.clock.now_ms().to_string();
+        self.set("running", martite_zk::cluster_up_value("master", &started), false);
+    }
+
+    fn publish_meta(&self, server: &ServerName, open_seq_num: u64) {
+        self.facts.lock().meta = Some((server.clone(), open_seq_num));
+        let value = martite_zk::meta_location_value("master", server.to_proto(), State::Open);
+        self.set("meta-region-server", value, false);
     }
 }
 
@@ -91,9 +92,6 @@ impl ClusterView for Nodes {
         self.facts.lock().region_server.iter().cloned().collect()
     }
     fn meta_location(&self) -> Option<(ServerName, u64)> {
-        let server = self.facts.lock().meta.clone()?;
-        let seq =
-            self.regions.get().and_then(|r| r.online.by_encoded(RegionInfo::meta().encoded_name()))?.open_seq_num();
-        Some((server, seq))
+        self.facts.lock().meta.clone()
     }
 }

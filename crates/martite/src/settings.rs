@@ -131,7 +131,6 @@ pub fn region(config: &Config) -> RegionConfig {
         max_file_size_bytes: config.get(keys::MAX_FILE_SIZE),
         family_flush_min_bytes: config.get(keys::FLUSH_LOWER_BOUND_MIN),
         periodic_flush_ms: config.get(keys::FLUSH_INTERVAL),
-        store: store(config),
         ..RegionConfig::default()
     }
 }

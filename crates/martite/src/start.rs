@@ -32,6 +32,7 @@ struct Running {
     wal: Arc<Wal>,
     regions: Arc<RegionServer>,
     master: Arc<Master>,
+    nodes: Arc<Nodes>,
     ports: Ports,
     shards: Shards,
 }
@@ -75,7 +76,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
         n => n as usize,
     };
     let shards = Shards::start(threads).map_err(|e| Failure::of("network threads", e))?;
-    let pool = Pool::new(settings::pool(&config));
+    let pool = Pool::new(settings::pool(&config)).map_err(|e| Failure::of("worker threads", e))?;
     let dispatch = Dispatch::new(pool.clone());
     let tree = Tree::new(clock.clone());
     let nodes = Nodes::new(tree.clone(), &config.get(keys::ZNODE_PARENT), clock.clone());
@@ -92,7 +93,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
     let master_cell = Arc::new(OnceLock::new());
     let link = Arc::new(Link { master: master_cell.clone(), ends: ends.clone() });
     let regions = start_regions(&config, fs.clone(), clock.clone(), root, &wal, &name, pool, nodes.clone(), link)?;
-    let _ = nodes.regions.set(regions.clone());
+    nodes.publish_server(&name, 0);
     let _ = dispatch.regions.set(regions.clone());
 
     let master_host = match config.get(keys::MASTER_HOSTNAME) {
@@ -106,7 +107,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
         random: Arc::new(OsRandom),
         config,
         host: Arc::new(Host { regions: regions.clone(), ends: ends.clone() }),
-        registry: nodes,
+        registry: nodes.clone(),
         server_name: ServerName::new(&master_host, ports.master.local_addr().port(), start_code),
         info_port: 0,
         version: HBASE_VERSION.to_owned(),
@@ -116,12 +117,12 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
     let _ = dispatch.cluster_id.set(master.cluster_id().to_owned());
     let _ = master_cell.set(master.clone());
     let _ = dispatch.master.set(master.clone());
-    Ok(Running { wal, regions, master, ports, shards })
+    Ok(Running { wal, regions, master, nodes, ports, shards })
 }
 
 fn address(
     config: &Config,
-    host: martite_config::Key<martite_config::kind::Text>,
+    host: martite_config::Key<martite_config::Text>,
     port: u16,
 ) -> Result<SocketAddr, Failure> {
     let text = config.get(host);
@@ -218,7 +219,7 @@ fn start_regions(
         stores,
         config: Arc::new(settings::region(config)),
         memstore_size: Arc::new(AtomicU64::new(0)),
-        nonces: Arc::new(Nonces::new(clock)),
+        nonces: Nonces::new(clock, config.get(keys::NONCE_GRACE)),
         server: name.clone(),
         events: Some(Arc::new(Events(background.clone()))),
     });
@@ -263,6 +264,7 @@ fn stop(running: Running, end: End) -> Result<(), Failure> {
         return Err(Failure::new(code, format!("gave up: {reason}")));
     }
     tracing::info!(?end, "stopping");
+    running.nodes.withdraw();
     running.master.stop();
     let Ports { zookeeper, master, regionserver } = running.ports;
     zookeeper.shutdown();
