@@ -344,6 +344,27 @@ async fn four_letter_words_are_answered_in_plain_text() {
 }
 
 #[tokio::test]
+async fn hundreds_of_sessions_watch_one_node() {
+    let rig = rig().await;
+    let mut clients = Vec::new();
+    for _ in 0..300 {
+        let mut client = rig.client().await;
+        assert_eq!(client.call(1, 4, &watched("/hbase/master")).await.0, 0);
+        clients.push(client);
+    }
+    assert_eq!(rig.tree.watch_count(), 300);
+    rig.tree.set("/hbase/master", "other", true);
+    for client in &mut clients {
+        assert_eq!(client.reply().await, event(3, "/hbase/master"));
+    }
+    drop(clients);
+    let mut probe = rig.client().await;
+    while rig.tree.watch_count() > 0 {
+        probe.call(-2, 11, &[]).await;
+    }
+}
+
+#[tokio::test]
 async fn a_stopped_server_closes_its_connections() {
     let rig = rig().await;
     let mut client = rig.client().await;
