@@ -79,6 +79,8 @@ impl From<CatalogError> for MasterError {
             CatalogError::Illegal(text) => {
                 MasterError::do_not_retry(format!("java.lang.IllegalArgumentException: {text}"))
             }
+            // Asking again does not mend bytes.
+            malformed @ CatalogError::Malformed { .. } => MasterError::do_not_retry(malformed.to_string()),
             other => MasterError::io(other.to_string()),
         }
     }

@@ -72,6 +72,15 @@ impl Master {
         self.procedures.wait(proc_id)
     }
 
+    #[cfg(test)]
+    pub(crate) fn services(&self) -> &Services {
+        &self.services
+    }
+    #[cfg(test)]
+    pub(crate) fn procedures(&self) -> &Executor {
+        &self.procedures
+    }
+
     pub fn cluster_id(&self) -> &str {
         &self.services.cluster_id
     }

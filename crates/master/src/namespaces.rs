@@ -32,7 +32,9 @@ impl Namespaces {
     /// Reads hbase:namespace.
     pub fn load(&self, services: &Services) -> Result<(), MasterError> {
         let mut namespaces = BTreeMap::new();
-        for row in rows(services)?.scan(Some(CATALOG_FAMILY))? {
+        let rows = rows(services)?;
+        services.advance_past(rows.newest_ms()?);
+        for row in rows.scan(Some(CATALOG_FAMILY))? {
             if let Some(bytes) = value(&row, CATALOG_FAMILY, DESCRIPTOR) {
                 let namespace = NamespaceDescriptor::from_bytes(bytes)?;
                 namespaces.insert(namespace.name().to_string(), namespace);

@@ -20,6 +20,8 @@ pub(crate) trait Rows: Send + Sync {
     fn apply(&self, edits: &[MetaEdit]) -> Result<(), MasterError>;
     /// The newest cells of every row, of one family or of all.
     fn scan(&self, family: Option<&[u8]>) -> Result<Vec<Row>, MasterError>;
+    /// The highest timestamp of any cell, delete markers included: later edits must be newer, whatever the clock says.
+    fn newest_ms(&self) -> Result<u64, MasterError>;
 }
 
 /// Rows of a region.
@@ -41,26 +43,42 @@ impl Rows for RegionRows {
 
     fn scan(&self, family: Option<&[u8]>) -> Result<Vec<Row>, MasterError> {
         let families = family.map(|f| FamilyColumns::whole(f.to_vec())).into_iter().collect();
-        let mut scanner = self.0.scanner(ScanSpec { families, cache_blocks: true, ..ScanSpec::default() })?;
-        let src = self.0.context().stores.files.blocking();
-        let limits = ScanLimits { results: 1000, ..ScanLimits::default() };
         let mut rows = Vec::new();
-        loop {
-            let mut out = ScanOutput::new(false);
-            let state = loop {
-                match scanner.next_batch(&limits, &mut || false, &src, &mut out)? {
-                    Step::Ready(state) if state.end == ScanEnd::Paused => {}
-                    Step::Ready(state) => break state,
-                    Step::Need(_) => return Err(MasterError::io("a blocking read asked for a block")),
-                }
-            };
+        for_each_batch(&self.0, ScanSpec { families, ..ScanSpec::default() }, |out| {
             let mut cells = out.cells.iter();
             for result in &out.results {
                 rows.push(cells.by_ref().take(result.cells).map(|c| c.to_owned_cell()).collect());
             }
-            if !state.more_in_region {
-                return Ok(rows);
+        })?;
+        Ok(rows)
+    }
+
+    fn newest_ms(&self) -> Result<u64, MasterError> {
+        let mut newest = 0;
+        let everything = ScanSpec { raw: true, max_versions: u32::MAX, ..ScanSpec::default() };
+        for_each_batch(&self.0, everything, |out| {
+            newest = out.cells.iter().map(|c| c.timestamp()).max().unwrap_or(0).max(newest);
+        })?;
+        Ok(newest)
+    }
+}
+
+fn for_each_batch(region: &Arc<Region>, spec: ScanSpec, mut each: impl FnMut(&ScanOutput)) -> Result<(), MasterError> {
+    let mut scanner = region.scanner(spec)?;
+    let src = region.context().stores.files.blocking();
+    let limits = ScanLimits { results: 1000, ..ScanLimits::default() };
+    loop {
+        let mut out = ScanOutput::new(false);
+        let state = loop {
+            match scanner.next_batch(&limits, &mut || false, &src, &mut out)? {
+                Step::Ready(state) if state.end == ScanEnd::Paused => {}
+                Step::Ready(state) => break state,
+                Step::Need(_) => return Err(MasterError::io("a blocking read asked for a block")),
             }
+        };
+        each(&out);
+        if !state.more_in_region {
+            return Ok(());
         }
     }
 }
@@ -109,6 +127,9 @@ impl Rows for HostRows {
     }
     fn scan(&self, family: Option<&[u8]>) -> Result<Vec<Row>, MasterError> {
         self.region()?.scan(family)
+    }
+    fn newest_ms(&self) -> Result<u64, MasterError> {
+        self.region()?.newest_ms()
     }
 }
 

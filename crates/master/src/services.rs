@@ -50,6 +50,11 @@ impl Services {
         }
     }
 
+    /// Timestamps from here on are higher than this one.
+    pub fn advance_past(&self, ms: u64) {
+        self.last_ms.fetch_max(ms, Ordering::AcqRel);
+    }
+
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
     }

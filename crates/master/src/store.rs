@@ -88,6 +88,10 @@ impl MasterStore {
         Ok((ours, highest))
     }
 
+    pub fn newest_ms(&self) -> Result<u64, MasterError> {
+        self.rows.newest_ms()
+    }
+
     /// The message of a switch that somebody has set.
     pub fn state(&self, name: &str) -> Result<Option<Vec<u8>>, MasterError> {
         let rows = self.rows.scan(Some(STATE_FAMILY))?;

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub(super) fn load(services: &Services, meta: Arc<TableDescriptor>, open_seq_num: u64) -> Result<(), MasterError> {
+    services.advance_past(services.meta.newest_ms()?);
     let now = services.now_ms();
     put_meta(services, meta, open_seq_num, now);
     let mut states: BTreeMap<TableName, TableState> = BTreeMap::new();

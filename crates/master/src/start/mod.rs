@@ -43,9 +43,9 @@ pub(crate) fn start(ctx: MasterContext) -> Result<(Arc<Services>, Arc<Executor>)
     load_namespaces(&services)?;
     procedures.start();
     procedures.wait_idle();
-    create_namespace_table(&services, &procedures)?;
-    // What procedures gave up on, or never knew of.
+    // A procedure that had opened regions before the crash does not open them again.
     tolerate(services.open_regions(&services.unassigned(|_| false)));
+    create_namespace_table(&services, &procedures)?;
     if procedures.is_broken() {
         return Err(MasterError::io("the master's own store cannot be written"));
     }
@@ -93,6 +93,7 @@ fn services(ctx: MasterContext, store: MasterStore, cluster_id: String) -> Resul
     let meta = HostRows { host: ctx.host.clone(), encoded: RegionInfo::meta().encoded_name().to_string() };
     Ok(Services {
         switches: Switches::load(&store)?,
+        last_ms: AtomicU64::new(store.newest_ms()?),
         store,
         meta: Box::new(meta),
         fs: ctx.fs,
@@ -108,7 +109,6 @@ fn services(ctx: MasterContext, store: MasterStore, cluster_id: String) -> Resul
         parallel: if ctx.threads { PARALLEL } else { 1 },
         catalog: Catalog::default(),
         namespaces: Namespaces::default(),
-        last_ms: AtomicU64::new(0),
         stopping: AtomicBool::new(false),
     })
 }

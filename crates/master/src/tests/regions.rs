@@ -1,0 +1,144 @@
+//! Splits, merges, and what becomes of single regions.
+
+use super::*;
+use martite_catalog::RegionState;
+
+fn loaded() -> Rig {
+    let rig = Rig::new();
+    rig.create(&plain("t"), &[]).unwrap();
+    for row in ["a", "h", "p", "z"] {
+        rig.put("t", row, row);
+    }
+    rig
+}
+
+fn assert_rows(rig: &Rig) {
+    for row in ["a", "h", "p", "z"] {
+        assert_eq!(rig.get("t", row).as_deref(), Some(row));
+    }
+}
+
+fn compact(rig: &Rig) {
+    for region in rig.regions("t") {
+        let region = rig.host.region(region.encoded_name()).unwrap();
+        region.compact(None, true, &martite_store::Unthrottled).unwrap();
+    }
+}
+
+#[test]
+fn a_split_keeps_every_row_and_its_parent_goes_when_it_is_needed_no_more() {
+    let rig = loaded();
+    let parent = rig.regions("t")[0].clone();
+    assert!(rig.split(&parent, "k").is_ok());
+    rig.check();
+    assert_eq!(rig.regions("t").len(), 2);
+    assert_rows(&rig);
+    let entry = rig.services().catalog.region(parent.encoded_name()).unwrap();
+    assert_eq!((entry.state, entry.info.is_split_parent()), (RegionState::Split, true));
+    let again = rig.split(&rig.regions("t")[0], "c").unwrap_err();
+    assert!(again.message.ends_with("NOT splittable"), "{}", again.message);
+    let clean = |rig: &Rig| -> Option<i32> {
+        let response: pb::RunCatalogScanResponse = rig.call("RunCatalogScan", &pb::RunCatalogScanRequest {}).unwrap();
+        response.scan_result
+    };
+    assert_eq!(clean(&rig), Some(0), "the daughters still read the parent's files");
+    compact(&rig);
+    assert_eq!(clean(&rig), Some(1));
+    assert!(rig.services().catalog.region(parent.encoded_name()).is_none());
+    assert!(!rig.fs.exists(&rig.services().layout.region_dir(&parent)));
+    assert_rows(&rig);
+    let rig = rig.crash();
+    rig.check();
+    assert_rows(&rig);
+    rig.split(&rig.regions("t")[0], "c").unwrap();
+    assert_rows(&rig);
+}
+
+#[test]
+fn a_merge_keeps_every_row() {
+    let rig = Rig::new();
+    rig.create(&plain("t"), &["k", "s"]).unwrap();
+    for row in ["a", "h", "p", "z"] {
+        rig.put("t", row, row);
+    }
+    let regions = rig.regions("t");
+    assert_eq!(class_of(rig.merge(&[regions[0].clone(), regions[2].clone()], false)), "MergeRegionException");
+    assert_eq!(class_of(rig.merge(&regions[..1], false)), "MergeRegionException");
+    rig.merge(&[regions[1].clone(), regions[0].clone()], false).unwrap();
+    rig.check();
+    assert_rows(&rig);
+    let merged = rig.regions("t")[0].clone();
+    assert_eq!((rig.regions("t").len(), &merged.end_key()[..]), (2, &b"s"[..]));
+    let rig = rig.crash();
+    assert_rows(&rig);
+    assert_eq!(rig.services().catalog.region(merged.encoded_name()).unwrap().merged.len(), 2);
+    compact(&rig);
+    rig.master.run_chores();
+    assert!(rig.services().catalog.region(merged.encoded_name()).unwrap().merged.is_empty());
+    assert!(!rig.fs.exists(&rig.services().layout.region_dir(&regions[0])));
+    rig.merge(&rig.regions("t"), false).unwrap();
+    assert_rows(&rig);
+    rig.check();
+}
+
+#[test]
+fn splits_are_refused_in_hbases_words() {
+    let rig = loaded();
+    let region = rig.regions("t")[0].clone();
+    let split = |row: &str| rig.split(&region, row).unwrap_err().message;
+    assert!(split("").starts_with("Region not splittable because bestSplitPoint = null"), "{}", split(""));
+    let request = pb::SetSplitOrMergeEnabledRequest { enabled: false, synchronous: None, switch_types: vec![0] };
+    let _: pb::SetSplitOrMergeEnabledResponse = rig.call("SetSplitOrMergeEnabled", &request).unwrap();
+    assert_eq!(split("k"), format!("Split region {} failed due to split switch off", region.name_string()));
+    assert!(rig.master.request_split(region.encoded_name()).is_err());
+    assert_eq!(class_of(rig.master.request_split("0123")), "UnknownRegionException");
+}
+
+#[test]
+fn regions_can_be_closed_and_opened_by_hand() {
+    let rig = loaded();
+    let region = rig.regions("t")[0].clone();
+    let unassign = |rig: &Rig| -> Result<pb::UnassignRegionResponse, MasterError> {
+        rig.call("UnassignRegion", &pb::UnassignRegionRequest { region: specifier(&region), force: None })
+    };
+    unassign(&rig).unwrap();
+    assert_eq!(rig.get("t", "a"), None);
+    let twice = unassign(&rig).unwrap_err();
+    assert_eq!(
+        twice.message,
+        format!("Unexpected state for state=CLOSED, location=h,1,1, table=t, region={}", region.encoded_name())
+    );
+    let assign = pb::AssignRegionRequest { region: specifier(&region), r#override: None };
+    let _: pb::AssignRegionResponse = rig.call("AssignRegion", &assign).unwrap();
+    assert_rows(&rig);
+    let truncate = pb::TruncateRegionRequest { region_info: region.to_proto(), ..Default::default() };
+    let response: pb::TruncateRegionResponse = rig.call("TruncateRegion", &truncate).unwrap();
+    rig.done(response.proc_id).unwrap();
+    assert_eq!((rig.get("t", "a"), rig.regions("t")), (None, vec![region]));
+    rig.check();
+}
+
+#[test]
+fn flush_writes_files() {
+    let rig = loaded();
+    let region = rig.host.region(rig.regions("t")[0].encoded_name()).unwrap();
+    let flush = |families: Vec<Bytes>| -> Result<(), MasterError> {
+        let request =
+            pb::FlushTableRequest { table_name: table("t").to_proto(), column_family: families, ..Default::default() };
+        let response: pb::FlushTableResponse = rig.call("FlushTable", &request)?;
+        rig.done(response.proc_id)
+    };
+    flush(vec![]).unwrap();
+    assert_eq!(region.store(b"f").unwrap().file_count(), 1);
+    assert_eq!(flush(vec!["x".into()]).unwrap_err().message, "Column families [x] don't exist in table t");
+    let older = pb::ExecProcedureRequest {
+        procedure: pb::ProcedureDescription {
+            signature: "flush-table-proc".into(),
+            instance: Some("t".into()),
+            ..Default::default()
+        },
+    };
+    rig.put("t", "b", "b");
+    let _: pb::ExecProcedureResponse = rig.call("ExecProcedure", &older).unwrap();
+    assert_eq!(region.store(b"f").unwrap().file_count(), 2);
+}

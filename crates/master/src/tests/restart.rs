@@ -1,0 +1,73 @@
+//! What is there after a restart, and what the cleaner may delete.
+
+use super::*;
+use std::path::Path;
+use std::time::Duration;
+
+#[test]
+fn tables_and_rows_survive_restarts_and_crashes() {
+    let rig = Rig::new();
+    rig.create(&plain("on"), &["m"]).unwrap();
+    rig.create(&plain("off").with("my.key", "v"), &[]).unwrap();
+    rig.put("on", "a", "1");
+    rig.disable("off").unwrap();
+    let id = rig.master.cluster_id().to_string();
+    let rig = rig.restart();
+    rig.check();
+    assert_eq!((rig.get("on", "a").as_deref(), rig.state("off")), (Some("1"), Some(TableState::Disabled)));
+    rig.put("on", "z", "2");
+    let rig = rig.crash();
+    rig.check();
+    assert_eq!((rig.get("on", "a").as_deref(), rig.get("on", "z").as_deref()), (Some("1"), Some("2")));
+    assert_eq!(rig.descriptor("off").setting("my.key"), Some("v"));
+    assert_eq!(rig.master.cluster_id(), id);
+    let location = &rig.services().catalog.regions(&table("on"))[0];
+    assert_eq!(location.server, Some(ServerName::new("h", 1, 3)));
+}
+
+#[test]
+fn the_cleaner_deletes_what_is_old() {
+    let rig = Rig::new();
+    rig.create(&plain("t"), &[]).unwrap();
+    rig.put("t", "a", "1");
+    rig.disable("t").unwrap();
+    rig.delete("t").unwrap();
+    let archive = rig.services().layout.archive_table_dir(&table("t"));
+    assert!(rig.fs.exists(&archive));
+    rig.master.run_chores();
+    assert!(rig.fs.exists(&archive), "too young");
+    rig.clock.advance(Duration::from_secs(3600));
+    rig.master.run_chores();
+    assert!(!rig.fs.exists(&archive));
+}
+
+#[test]
+fn snapshots_keep_the_archive() {
+    let rig = Rig::new();
+    rig.create(&plain("t"), &[]).unwrap();
+    rig.put("t", "a", "1");
+    rig.disable("t").unwrap();
+    rig.delete("t").unwrap();
+    rig.fs.create_dir_all(Path::new("/hbase/.hbase-snapshot/s")).unwrap();
+    rig.clock.advance(Duration::from_secs(3600));
+    rig.master.run_chores();
+    assert!(rig.fs.exists(&rig.services().layout.archive_table_dir(&table("t"))));
+    let listed: Result<pb::GetCompletedSnapshotsResponse, MasterError> =
+        rig.call("GetCompletedSnapshots", &pb::GetCompletedSnapshotsRequest {});
+    assert!(listed.is_err(), "a snapshot that cannot be listed is not hidden");
+}
+
+#[test]
+fn namespace_quotas_hold_when_quotas_are_enabled() {
+    let (fs, clock, run) = Rig::new().stop();
+    let rig = Rig::start(fs, clock, run + 1, &[("hbase.quota.enabled", "true")]).unwrap();
+    let namespace_descriptor = pb::NamespaceDescriptor {
+        name: "ns".into(),
+        configuration: vec![pb::NameStringPair { name: "hbase.namespace.quota.maxtables".into(), value: "1".into() }],
+    };
+    let request = pb::CreateNamespaceRequest { namespace_descriptor, ..Default::default() };
+    let response: pb::CreateNamespaceResponse = rig.call("CreateNamespace", &request).unwrap();
+    rig.done(response.proc_id).unwrap();
+    rig.create(&plain("ns:a"), &[]).unwrap();
+    assert_eq!(class_of(rig.create(&plain("ns:b"), &[])), "QuotaExceededException");
+}
