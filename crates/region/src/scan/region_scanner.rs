@@ -138,10 +138,13 @@ impl RegionScanner {
         let _operation = region.start_operation()?;
         if out.results.is_empty() && out.cells.is_empty() {
             self.complete_rows = 0;
+            self.rows.begin_result(&out.cells);
             self.follow_flushes();
         }
-        self.rows.begin_batch();
-        self.rows.set_batch(usize::try_from(limits.batch).ok().filter(|b| *b > 0).unwrap_or(usize::MAX));
+        let batch = usize::try_from(limits.batch).ok().filter(|b| *b > 0).unwrap_or(usize::MAX);
+        // Only clients that take partial Results understand an answer without any.
+        let block_bytes_end = if limits.allow_partial { or_max(limits.block_bytes) } else { u64::MAX };
+        self.rows.begin_call(batch, block_bytes_end);
 
         let block_bytes = Cell::new(out.counters.block_bytes);
         let counted = Counted::new(src, &block_bytes);
@@ -184,15 +187,13 @@ impl RegionScanner {
     }
 
     fn row_limits(&self, limits: &ScanLimits) -> RowLimits {
-        let or_max = |n: u64| if n == 0 { u64::MAX } else { n };
-        let in_rows = limits.allow_partial && !self.has_filter_row;
-        RowLimits {
-            bytes_end: if in_rows { or_max(limits.size_bytes) as usize } else { usize::MAX },
-            block_bytes_end: if limits.allow_partial { or_max(limits.block_bytes) } else { u64::MAX },
-            pause_at: or_max(limits.pause_after_cells),
-            timed: in_rows,
-            ..RowLimits::NONE
+        let mut in_row = RowLimits { pause_at: or_max(limits.pause_after_cells), ..RowLimits::NONE };
+        if limits.allow_partial && !self.has_filter_row {
+            in_row.bytes_end = or_max(limits.size_bytes) as usize;
+            in_row.block_bytes_end = or_max(limits.block_bytes);
+            in_row.timed = true;
         }
+        in_row
     }
 
     fn run(
@@ -222,9 +223,7 @@ impl RegionScanner {
                 return Ok(Step::Ready(ScanEnd::Exhausted));
             }
             let over = |limit: u64, now: u64| limit > 0 && now >= limit;
-            if over(limits.size_bytes, read.out.size_bytes() as u64)
-                || read.block_bytes.get() >= read.limits.block_bytes_end
-            {
+            if over(limits.size_bytes, read.out.size_bytes() as u64) || self.rows.has_read_enough(read) {
                 return Ok(Step::Ready(ScanEnd::Size));
             }
             if over(limits.results, results.len() as u64) {
@@ -274,6 +273,11 @@ impl RegionScanner {
         }
         self.rows.exchange(families);
     }
+}
+
+/// Zero means "no limit".
+fn or_max(limit: u64) -> u64 {
+    if limit == 0 { u64::MAX } else { limit }
 }
 
 impl StoreRequest {

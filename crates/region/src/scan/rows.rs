@@ -79,6 +79,7 @@ pub(crate) struct Rows {
     mark: Mark,
     cells_before: usize,
     bytes_before: usize,
+    block_bytes_end: u64,
     /// Cells scanned when the deadline was last asked about.
     time_asked_at: u64,
     pub rows_scanned: u64,
@@ -96,6 +97,7 @@ impl Rows {
             mark: out.mark(),
             cells_before: out.len(),
             bytes_before: out.size_bytes(),
+            block_bytes_end: u64::MAX,
             time_asked_at: 0,
             rows_scanned: 0,
             rows_filtered: 0,
@@ -106,12 +108,15 @@ impl Rows {
     pub(crate) fn row(&self) -> &[u8] {
         &self.row
     }
-    pub(crate) fn set_batch(&mut self, batch: usize) {
-        self.bounds.batch = batch;
-    }
-    /// A new batch counts its cells from zero.
-    pub(crate) fn begin_batch(&mut self) {
+    /// Each call counts its cells from zero, and has its own limits of a Result and of blocks.
+    pub(crate) fn begin_call(&mut self, batch: usize, block_bytes_end: u64) {
         self.time_asked_at = 0;
+        self.bounds.batch = batch;
+        self.block_bytes_end = block_bytes_end;
+    }
+    /// Whether as many bytes of blocks have been read as may be; a limit between rows.
+    pub(crate) fn has_read_enough(&self, read: &RowRead<'_>) -> bool {
+        read.block_bytes.get() >= self.block_bytes_end
     }
     /// Between rows, with every scanner open: the scanners may be exchanged.
     pub(crate) fn is_between_rows(&self) -> bool {
@@ -335,6 +340,11 @@ impl Rows {
     }
 
     fn read_joined(&mut self, at: usize, read: &mut RowRead<'_>) -> Result<Step<Option<Piece>>, RegionError> {
+        if !self.stands_in_row(at) {
+            // A pause or a limit came with the end of the family's part of the row.
+            self.phase = Phase::JoinSeek(at + 1);
+            return Ok(Step::Ready(None));
+        }
         self.set_row_limits(read);
         match ready_or_need!(self.families[at].scanner.next(read)) {
             StoreEnd::Row | StoreEnd::Exhausted => self.phase = Phase::JoinSeek(at + 1),
@@ -398,7 +408,7 @@ impl Rows {
         if self.phase == Phase::Done {
             return None;
         }
-        if read.block_bytes.get() >= read.limits.block_bytes_end {
+        if self.has_read_enough(read) {
             return Some(Piece::Limit(StoreEnd::Size));
         }
         self.is_late(read).then_some(Piece::Limit(StoreEnd::Time))

@@ -243,6 +243,11 @@ impl UserMatcher {
         self.row.is_set()
     }
 
+    /// Whether a row is set, and the cell is of another one.
+    pub(super) fn has_left_row(&self, cell: &CellRef<'_>) -> bool {
+        self.row.is_set() && !self.row.holds(cell)
+    }
+
     /// Whether the scan can want a row after this cell's.
     pub(super) fn more_rows_after(&self, cell: &CellRef<'_>) -> bool {
         if self.is_get {

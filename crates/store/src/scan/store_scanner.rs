@@ -139,6 +139,10 @@ impl StoreScanner {
 
     /// Reads on in the row where the scanner stands.
     pub fn next(&mut self, read: &mut RowRead<'_>) -> Result<Step<StoreEnd>, StoreError> {
+        if self.pending == Move::None && self.peek().is_some_and(|cell| self.matcher.has_left_row(&cell)) {
+            // The last read ended, by a limit, with its row.
+            self.matcher.clear_row();
+        }
         loop {
             ready!(self.finish_move(read.src)?);
             let kept = std::mem::take(&mut self.kept);

@@ -237,7 +237,7 @@ impl<'a> Forgetful<'a> {
 impl BlockSource for Forgetful<'_> {
     fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
         let mut known = self.known.borrow_mut();
-        if self.random() % 50 == 0 {
+        if self.random().is_multiple_of(50) {
             known.clear();
         }
         if known.insert(*request) {

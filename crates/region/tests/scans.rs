@@ -1,0 +1,418 @@
+//! Scans of a region: limits cut the answer and change nothing else; filters see rows whole; readers keep their view.
+
+mod rig;
+
+use martite_cell::{CellBuf, OwnedCell};
+use martite_hfile::{Block, BlockRequest, BlockSource, HFileError, Reader, Step};
+use martite_proto as pb;
+use martite_region::{
+    FamilyColumns, GetSpec, Mutation, MutationKind, RegionConfig, RegionError, RegionScanner, ScanEnd, ScanLimits,
+    ScanOutput, ScanSpec, WriteRequest,
+};
+use martite_store::Files;
+use pb::Message;
+use rig::Rig;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+struct Dice(Cell<u64>);
+
+impl Dice {
+    fn new(seed: u64) -> Dice {
+        Dice(Cell::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1))
+    }
+    fn below(&self, n: u64) -> u64 {
+        let mut x = self.0.get();
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.0.set(x);
+        (x >> 11) % n
+    }
+    fn one_in(&self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// Has a block only when it was asked for it before.
+struct Forgetful<'a> {
+    files: &'a Files,
+    known: RefCell<HashSet<BlockRequest>>,
+    dice: Dice,
+}
+
+impl BlockSource for Forgetful<'_> {
+    fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        if self.dice.one_in(40) {
+            self.known.borrow_mut().clear();
+        }
+        if self.known.borrow_mut().insert(*request) {
+            return Ok(None);
+        }
+        self.files.blocking().get(reader, request)
+    }
+    fn may_block(&self) -> bool {
+        false
+    }
+}
+
+fn source(rig: &Rig, seed: u64) -> Forgetful<'_> {
+    Forgetful { files: &rig.ctx.stores.files, known: RefCell::default(), dice: Dice::new(seed) }
+}
+
+fn put_cells(rig: &Rig, row: &str, cells: &[(&str, &str, u64, &str)]) {
+    let mut buf = CellBuf::new(true);
+    for (family, qualifier, ts, value) in cells {
+        let cell = OwnedCell::put(row.as_bytes(), family.as_bytes(), qualifier.as_bytes(), *ts, value.as_bytes());
+        buf.push(&cell.as_ref());
+    }
+    let mutation = Mutation::new(MutationKind::Put, row.to_owned(), buf);
+    rig.write(WriteRequest::batch(vec![mutation])).unwrap().ops.remove(0).unwrap();
+}
+
+/// 40 rows, up to 12 cells each, in both families, in memory and files.
+fn filled(seed: u64) -> Rig {
+    let (rig, dice) = (Rig::new(), Dice::new(seed));
+    for i in 0..120 {
+        let row = format!("row{:02}", dice.below(40));
+        let families = [("f", dice.one_in(2)), ("g", dice.one_in(3))];
+        for (family, _) in families.iter().filter(|(_, there)| *there) {
+            let qualifiers = ["a", "b", "c", "d"];
+            let cells: Vec<_> =
+                qualifiers.iter().filter(|_| dice.one_in(2)).map(|q| (*family, *q, 100 + i, "v")).collect();
+            if !cells.is_empty() {
+                put_cells(&rig, &row, &cells);
+            }
+        }
+        if dice.one_in(30) {
+            rig.region.flush(None, "test").unwrap();
+        }
+    }
+    rig
+}
+
+/// `row f:q@ts`, or with another value than `v` also `=value`.
+fn texts(cells: &CellBuf) -> Vec<String> {
+    let text = |c: martite_cell::CellRef<'_>| {
+        let value = if c.value == b"v" { String::new() } else { format!("={}", c.value.escape_ascii()) };
+        let [row, family, qualifier] = [c.row(), c.family(), c.qualifier()].map(|b| b.escape_ascii().to_string());
+        format!("{row} {family}:{qualifier}@{}{value}", c.timestamp())
+    };
+    cells.iter().map(text).collect()
+}
+
+struct Answer {
+    cells: Vec<String>,
+    /// Cells of each Result, and whether it was partial.
+    results: Vec<(usize, bool)>,
+    batches: Vec<(ScanEnd, usize)>,
+}
+
+/// Batch after batch, with the given limits, until the region has no more.
+fn drain(scanner: &mut RegionScanner, limits: &ScanLimits, rig: &Rig, seed: u64) -> Result<Answer, RegionError> {
+    let (src, dice) = (source(rig, seed), Dice::new(seed));
+    let mut answer = Answer { cells: Vec::new(), results: Vec::new(), batches: Vec::new() };
+    for _ in 0..10_000 {
+        let mut out = ScanOutput::new(false);
+        let state = loop {
+            let mut expired = || limits.allow_partial && dice.one_in(50);
+            match scanner.next_batch(limits, &mut expired, &src, &mut out)? {
+                Step::Ready(state) if state.end != ScanEnd::Paused => break state,
+                _ => {}
+            }
+        };
+        answer.cells.extend(texts(&out.cells));
+        assert_eq!(out.results.iter().map(|r| r.cells).sum::<usize>(), out.cells.len());
+        answer.results.extend(out.results.iter().map(|r| (r.cells, r.partial)));
+        answer.batches.push((state.end, out.results.len()));
+        if !state.more_in_region || state.end == ScanEnd::Rows {
+            return Ok(answer);
+        }
+    }
+    panic!("the scan does not end: {limits:?}");
+}
+
+fn read(rig: &Rig, spec: ScanSpec, limits: &ScanLimits) -> Answer {
+    drain(&mut rig.region.scanner(spec).unwrap(), limits, rig, 7).unwrap()
+}
+
+fn all(rig: &Rig, spec: ScanSpec) -> Vec<String> {
+    read(rig, spec, &ScanLimits::default()).cells
+}
+
+fn row_of(text: &str) -> &str {
+    text.split(' ').next().unwrap()
+}
+
+fn random_limits(dice: &Dice) -> ScanLimits {
+    let sometimes = |max: u64| if dice.one_in(2) { 1 + dice.below(max) } else { 0 };
+    ScanLimits {
+        results: sometimes(9),
+        batch: sometimes(4) as u32,
+        size_bytes: sometimes(400),
+        block_bytes: sometimes(3_000),
+        rows: 0,
+        allow_partial: dice.one_in(2),
+        pause_after_cells: sometimes(15),
+    }
+}
+
+#[test]
+fn limits_cut_the_answer_and_change_nothing_else() {
+    for seed in 0..60 {
+        let (rig, dice) = (filled(seed), Dice::new(seed + 100));
+        for _ in 0..8 {
+            let spec = ScanSpec {
+                reversed: dice.one_in(3),
+                max_versions: 1 + dice.below(3) as u32,
+                families: if dice.one_in(3) { vec![FamilyColumns::whole("g")] } else { Vec::new() },
+                ..ScanSpec::default()
+            };
+            let limits = random_limits(&dice);
+            let expected = all(&rig, spec.clone());
+            let answer = read(&rig, spec.clone(), &limits);
+            assert_eq!(answer.cells, expected, "seed {seed}: {limits:?} {spec:?}");
+            check_results(&answer, &limits);
+        }
+    }
+}
+
+fn check_results(answer: &Answer, limits: &ScanLimits) {
+    let mut at = 0;
+    for (cells, partial) in &answer.results {
+        assert!(*cells > 0 && (limits.batch == 0 || *cells <= limits.batch as usize), "{cells} {limits:?}");
+        let row = row_of(&answer.cells[at]);
+        assert!(answer.cells[at..at + cells].iter().all(|c| row_of(c) == row), "a Result holds one row");
+        at += cells;
+        let next_row = answer.cells.get(at).map(|c| row_of(c));
+        assert!(*partial || next_row != Some(row), "{row} goes on without a partial Result: {limits:?}");
+        assert!(!*partial || limits.batch > 0 || limits.allow_partial, "{limits:?}");
+    }
+    // What is left of the last row may be invisible: then an empty batch follows a partial Result.
+    let (_, last_batch) = answer.batches[answer.batches.len() - 1];
+    assert!(last_batch == 0 || answer.results.last().is_none_or(|(_, partial)| !*partial));
+    for (end, results) in &answer.batches {
+        assert!(limits.results == 0 || *results <= limits.results as usize);
+        assert!(*end != ScanEnd::Results || *results == limits.results as usize);
+    }
+}
+
+#[test]
+fn a_get_finds_what_a_scan_finds_whatever_it_must_wait_for() {
+    for seed in 0..20 {
+        let rig = filled(seed);
+        let cells = all(&rig, ScanSpec { max_versions: 3, ..ScanSpec::default() });
+        let src = source(&rig, seed);
+        for i in 0..42 {
+            let row = format!("row{i:02}");
+            let expected: Vec<_> = cells.iter().filter(|c| row_of(c) == row).cloned().collect();
+            for filter in [None, Some(filter("FilterAllFilter", None)), Some(key_only())] {
+                let expected = match &filter {
+                    Some(f) if f.name.ends_with("FilterAllFilter") => Vec::new(),
+                    Some(_) => expected.iter().map(|c| format!("{c}=")).collect(),
+                    None => expected.clone(),
+                };
+                let get = GetSpec { max_versions: 3, filter, ..GetSpec::new(row.clone()) };
+                let mut out = CellBuf::new(false);
+                out.push(&OwnedCell::put(b"kept", b"f", b"q", 1, b"v").as_ref());
+                let outcome = loop {
+                    match rig.region.get(&get, &src, &mut out).unwrap() {
+                        Step::Ready(outcome) => break outcome,
+                        Step::Need(_) => assert_eq!(out.len(), 1),
+                    }
+                };
+                assert_eq!(texts(&out)[1..], expected);
+                assert_eq!((outcome.cells, outcome.exists), (expected.len(), !expected.is_empty()));
+                let exists = GetSpec { exists_only: true, ..get };
+                out.clear();
+                let found = rig.region.get(&exists, &rig.ctx.stores.files.blocking(), &mut out).unwrap();
+                let Step::Ready(found) = found else { panic!("a blocking source was asked") };
+                assert_eq!((found.exists, found.cells, out.len()), (!expected.is_empty(), 0, 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_limit_counts_complete_rows() {
+    let rig = Rig::new();
+    for row in ["ra", "rb", "rc", "rd"] {
+        put_cells(&rig, row, &[("f", "a", 1, "v"), ("f", "b", 1, "v"), ("g", "a", 1, "v")]);
+    }
+    for batch in [0, 1, 2, 3, 4] {
+        let limits = ScanLimits { rows: 2, batch, ..ScanLimits::default() };
+        let answer = read(&rig, ScanSpec::default(), &limits);
+        assert_eq!(answer.cells.len(), 6, "batch {batch}");
+        assert_eq!(answer.batches.last().map(|b| b.0), Some(ScanEnd::Rows), "batch {batch}");
+    }
+}
+
+#[test]
+fn a_scanner_goes_on_seeing_what_it_saw_first() {
+    let rig = Rig::new();
+    for i in 0..30 {
+        put_cells(&rig, &format!("row{i:02}"), &[("f", "a", 10, "v")]);
+    }
+    let mut scanner = rig.region.scanner(ScanSpec::default()).unwrap();
+    let (limits, src) = (ScanLimits { results: 1, ..ScanLimits::default() }, source(&rig, 1));
+    let mut seen = Vec::new();
+    for round in 0.. {
+        let mut out = ScanOutput::new(false);
+        let state = loop {
+            if let Step::Ready(state) = scanner.next_batch(&limits, &mut || false, &src, &mut out).unwrap() {
+                break state;
+            }
+        };
+        seen.extend(texts(&out.cells));
+        if !state.more_in_region {
+            break;
+        }
+        put_cells(&rig, &format!("row{:02}", (round * 7) % 30), &[("f", "a", 20, "new"), ("f", "b", 20, "new")]);
+        if round % 5 == 0 {
+            rig.region.flush(None, "test").unwrap();
+        }
+        if round % 11 == 0 {
+            rig.region.compact(None, true, &martite_store::Unthrottled).unwrap();
+        }
+    }
+    let expected: Vec<_> = (0..30).map(|i| format!("row{i:02} f:a@10")).collect();
+    assert_eq!(seen, expected);
+}
+
+fn filter(class: &str, message: Option<Vec<u8>>) -> pb::Filter {
+    pb::Filter { name: format!("org.apache.hadoop.hbase.filter.{class}"), serialized_filter: message.map(Into::into) }
+}
+
+fn key_only() -> pb::Filter {
+    filter("KeyOnlyFilter", Some(pb::KeyOnlyFilter { len_as_val: false }.encode_to_vec()))
+}
+
+fn page(page_size: i64) -> pb::Filter {
+    filter("PageFilter", Some(pb::PageFilter { page_size }.encode_to_vec()))
+}
+
+fn prefix(prefix: &str) -> pb::Filter {
+    let message = pb::PrefixFilter { prefix: Some(prefix.as_bytes().to_vec().into()) };
+    filter("PrefixFilter", Some(message.encode_to_vec()))
+}
+
+/// SingleColumnValueFilter: the newest `family:qualifier` equals `value`; rows without the column go.
+fn single_column(family: &str, qualifier: &str, value: &str) -> pb::Filter {
+    let comparable = pb::ByteArrayComparable { value: Some(value.as_bytes().to_vec().into()) };
+    let comparator = pb::Comparator {
+        name: "org.apache.hadoop.hbase.filter.BinaryComparator".into(),
+        serialized_comparator: Some(pb::BinaryComparator { comparable }.encode_to_vec().into()),
+    };
+    let message = pb::SingleColumnValueFilter {
+        column_family: Some(family.as_bytes().to_vec().into()),
+        column_qualifier: Some(qualifier.as_bytes().to_vec().into()),
+        compare_op: pb::CompareType::Equal as i32,
+        comparator,
+        filter_if_missing: Some(true),
+        latest_version_only: Some(true),
+    };
+    filter("SingleColumnValueFilter", Some(message.encode_to_vec()))
+}
+
+fn pagination(limit: i32, offset: i32) -> pb::Filter {
+    let message = pb::ColumnPaginationFilter { limit, offset: Some(offset), column_offset: None };
+    filter("ColumnPaginationFilter", Some(message.encode_to_vec()))
+}
+
+fn filtered(filter: pb::Filter) -> ScanSpec {
+    ScanSpec { filter: Some(filter), ..ScanSpec::default() }
+}
+
+fn three_rows() -> Rig {
+    let rig = Rig::new();
+    put_cells(&rig, "ra", &[("f", "k", 1, "yes"), ("g", "a", 1, "v"), ("g", "b", 1, "v")]);
+    put_cells(&rig, "rb", &[("f", "k", 1, "no"), ("g", "a", 1, "v")]);
+    rig.region.flush(None, "test").unwrap();
+    put_cells(&rig, "sa", &[("f", "j", 1, "v"), ("f", "k", 1, "yes"), ("g", "a", 1, "v")]);
+    rig
+}
+
+#[test]
+fn filters_drop_rows_and_cells() {
+    let rig = three_rows();
+    let check = |filter: pb::Filter, expected: &[&str]| {
+        let name = filter.name.clone();
+        for limits in [ScanLimits::default(), ScanLimits { results: 1, pause_after_cells: 1, ..ScanLimits::default() }]
+        {
+            assert_eq!(read(&rig, filtered(filter.clone()), &limits).cells, expected, "{name}");
+        }
+        let mut rows: Vec<&[&str]> = expected.chunk_by(|a, b| row_of(a) == row_of(b)).collect();
+        rows.reverse();
+        if !name.ends_with("PageFilter") {
+            let reversed = ScanSpec { reversed: true, ..filtered(filter) };
+            assert_eq!(all(&rig, reversed), rows.concat(), "{name} reversed");
+        }
+    };
+    check(prefix("r"), &["ra f:k@1=yes", "ra g:a@1", "ra g:b@1", "rb f:k@1=no", "rb g:a@1"]);
+    check(page(1), &["ra f:k@1=yes", "ra g:a@1", "ra g:b@1"]);
+    check(
+        single_column("f", "k", "yes"),
+        &["ra f:k@1=yes", "ra g:a@1", "ra g:b@1", "sa f:j@1", "sa f:k@1=yes", "sa g:a@1"],
+    );
+    check(single_column("f", "k", "other"), &[]);
+    check(single_column("f", "j", "v"), &["sa f:j@1", "sa f:k@1=yes", "sa g:a@1"]);
+    check(single_column("g", "b", "v"), &["ra f:k@1=yes", "ra g:a@1", "ra g:b@1"]);
+    check(pagination(1, 1), &["ra g:a@1", "rb g:a@1", "sa f:k@1=yes"]);
+    check(filter("FirstKeyOnlyFilter", Some(Vec::new())), &["ra f:k@1=yes", "rb f:k@1=no", "sa f:j@1"]);
+}
+
+#[test]
+fn families_read_on_demand_give_the_same_rows_in_order() {
+    for seed in 0..20 {
+        let (rig, dice) = (filled(seed), Dice::new(seed));
+        for row in 0..40 {
+            if dice.one_in(2) {
+                // `g` is essential here, so that `f`, which sorts before it, is joined.
+                put_cells(&rig, &format!("row{row:02}"), &[("g", "k", 500, if dice.one_in(3) { "no" } else { "yes" })]);
+            }
+        }
+        let spec = ScanSpec { max_versions: 2, ..filtered(single_column("g", "k", "yes")) };
+        let at_once = all(&rig, ScanSpec { load_on_demand: false, ..spec.clone() });
+        assert!(at_once.len() > 10 && at_once.iter().all(|c| !c.ends_with("=no")));
+        for _ in 0..4 {
+            let limits = ScanLimits { batch: 0, ..random_limits(&dice) };
+            assert_eq!(read(&rig, spec.clone(), &limits).cells, at_once, "seed {seed}: {limits:?}");
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let rig = three_rows();
+    let columns = vec![FamilyColumns { columns: vec!["k".into()], ..FamilyColumns::whole("f") }];
+    let raw = rig.region.scanner(ScanSpec { raw: true, families: columns, ..ScanSpec::default() });
+    assert!(matches!(raw.map(|_| ()), Err(RegionError::DoNotRetry(m)) if m.contains("any column for a raw scan")));
+    let families = vec![FamilyColumns::whole("none")];
+    let unknown = rig.region.scanner(ScanSpec { families, ..ScanSpec::default() });
+    assert!(matches!(unknown.map(|_| ()), Err(RegionError::NoSuchFamily(_))));
+    let unread = rig.region.scanner(filtered(filter("NoSuchFilter", None)));
+    assert!(matches!(unread.map(|_| ()), Err(RegionError::Filter(m)) if m.contains("NoSuchFilter")));
+    let mut scanner = rig.region.scanner(filtered(single_column("f", "k", "yes"))).unwrap();
+    let refused = drain(&mut scanner, &ScanLimits { batch: 1, ..ScanLimits::default() }, &rig, 1);
+    assert!(matches!(refused.map(|_| ()), Err(RegionError::DoNotRetry(m)) if m.contains("hasFilterRow")));
+    let outside = rig.region.get(&GetSpec::new("a"), &source(&rig, 1), &mut CellBuf::new(false));
+    assert!(matches!(outside, Err(RegionError::WrongRegion(_))));
+}
+
+#[test]
+fn a_row_that_is_too_big_is_refused() {
+    let config = RegionConfig { max_row_size_bytes: 300, ..RegionConfig::default() };
+    let rig = Rig::with(rig::table(&["f", "g"]), config);
+    put_cells(&rig, "ra", &[("f", "a", 1, "v")]);
+    put_cells(&rig, "rb", &[("f", "a", 1, &"x".repeat(200)), ("g", "a", 1, &"x".repeat(200))]);
+    let too_big = "Max row size allowed: 300, but row is bigger than that";
+    let files = rig.ctx.stores.files.clone();
+    let get = rig.region.get(&GetSpec::new("rb"), &files.blocking(), &mut CellBuf::new(false));
+    assert!(matches!(get, Err(RegionError::RowTooBig(m)) if m == too_big));
+    let mut scanner = rig.region.scanner(ScanSpec::default()).unwrap();
+    let scan = drain(&mut scanner, &ScanLimits::default(), &rig, 1);
+    assert!(matches!(scan.map(|_| ()), Err(RegionError::RowTooBig(m)) if m == too_big));
+    let one_family = ScanSpec { families: vec![FamilyColumns::whole("f")], ..ScanSpec::default() };
+    assert_eq!(all(&rig, one_family).len(), 2);
+}
