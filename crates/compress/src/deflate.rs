@@ -30,6 +30,9 @@ pub(crate) fn unzlib(data: &[u8], limit_bytes: usize, out: &mut Vec<u8>) -> Resu
     read_limited(DEFLATE, ZlibDecoder::new(data), data.len(), limit_bytes, out)
 }
 
+/// Plain bytes per packed byte that are allocated before any was seen.
+const FIRST_GUESS: usize = 16;
+
 /// Reads to the end, without trusting anybody about how much that is.
 pub(crate) fn read_limited(
     codec: &'static str,
@@ -39,7 +42,8 @@ pub(crate) fn read_limited(
     out: &mut Vec<u8>,
 ) -> Result<(), CompressError> {
     let start = out.len();
-    out.reserve(limit_bytes.min(packed_len.saturating_mul(8)));
+    // One byte more than will come, so that the end is found without growing.
+    out.reserve((limit_bytes.saturating_add(1)).min(packed_len.saturating_mul(FIRST_GUESS).max(1 << 17)));
     reader.take((limit_bytes as u64).saturating_add(1)).read_to_end(out).map_err(|e| corrupt(codec, e))?;
     if out.len() - start > limit_bytes {
         return Err(CompressError::TooLarge { codec, limit_bytes });

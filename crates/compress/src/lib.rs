@@ -73,6 +73,19 @@ mod tests {
     }
 
     #[test]
+    fn a_zstd_frame_that_does_not_tell_its_size_is_read() {
+        // What a streaming writer such as Hadoop's makes.
+        let plain = b"size unknown ".repeat(5000);
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+        std::io::Write::write_all(&mut encoder, &plain).unwrap();
+        let packed = encoder.finish().unwrap();
+        let mut out = Vec::new();
+        Algorithm::Zstd.decompress(&packed, plain.len(), &mut out).unwrap();
+        assert!(out == plain);
+        assert!(StreamCodec::Zstd.decompress(&packed, plain.len()).unwrap() == plain);
+    }
+
+    #[test]
     fn both_zstd_layouts_are_read() {
         let plain = b"the same ordinal, two layouts".repeat(100);
         for codec in [StreamCodec::Zstd, StreamCodec::ZstdBlocks] {

@@ -80,8 +80,8 @@ pub(crate) fn decode(
         return Err(format!("cells of {size} bytes"));
     }
     let mut dictionary = tags_compressed.then(Dictionary::default);
-    // The size is a promise of the block, not yet a fact.
-    let mut out = Vec::with_capacity(size.min(payload.len().saturating_mul(8)));
+    // The size is a promise of the block, not yet a fact: believed as far as it costs little.
+    let mut out = Vec::with_capacity(size.min(payload.len().saturating_mul(32).max(1 << 20)));
     let mut previous = Previous::default();
     while !input.is_empty() {
         let cell = match encoding {
