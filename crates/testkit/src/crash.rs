@@ -80,6 +80,7 @@ impl CrashTest {
             "-Dhbase.hstore.compaction.min=3",
             "-Dhbase.regionserver.hlog.blocksize=262144",
             "-Dhbase.server.thread.wakefrequency=200",
+            "-Dhbase.table.sanity.checks=false",
             "--memory=256m",
         ];
         Ok(CrashTest {
