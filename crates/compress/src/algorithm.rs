@@ -90,7 +90,7 @@ impl Algorithm {
             Algorithm::Gz => deflate::gunzip(data, plain_len, out)?,
             Algorithm::Snappy => blocks::decompress(blocks::Chunk::Snappy, data, plain_len, out)?,
             Algorithm::Lz4 => blocks::decompress(blocks::Chunk::Lz4, data, plain_len, out)?,
-            // HBase's own zstd codecs frame as Hadoop's block stream, Hadoop's codec does not: same number in the trailer.
+            // HBase's own zstd codecs write Hadoop's block stream, Hadoop's codec bare frames, under the same number.
             Algorithm::Zstd if data.is_empty() || zstandard::is_frame(data) => {
                 zstandard::decompress(data, plain_len, out)?
             }

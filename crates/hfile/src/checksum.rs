@@ -51,13 +51,10 @@ impl ChecksumType {
             let found = self.of(chunk);
             if found.to_be_bytes() != sum {
                 let at = i * bytes_per_checksum as usize;
+                let stored = sum.iter().fold(0, |sum, b| sum << 8 | *b as u32);
+                let len = chunk.len();
                 return Err(format!(
-                    "{self:?} of {} bytes from {at} of the block is {found:08x}, the file says {:02x}{:02x}{:02x}{:02x}",
-                    chunk.len(),
-                    sum[0],
-                    sum[1],
-                    sum[2],
-                    sum[3]
+                    "{self:?} of {len} bytes from {at} of the block is {found:08x}, the file says {stored:08x}"
                 ));
             }
         }

@@ -147,7 +147,7 @@ impl IndexWriter {
         self.leaf.clear();
     }
 
-    /// Writes intermediate levels through `write`, which gives the place of the block, until the rest fits into the root.
+    /// Writes intermediate levels through `write`, which gives a block's place, until the rest fits into the root.
     /// Gives the payload of the root block, its number of entries and the number of levels.
     pub(crate) fn finish<E>(
         &mut self,

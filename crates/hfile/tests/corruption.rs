@@ -39,7 +39,7 @@ fn read(bytes: &Vec<u8>) -> Result<Vec<OwnedCell>, HFileError> {
 
 #[test]
 fn every_flipped_byte_is_noticed_or_harmless() {
-    let cells = cells(60, 20, true);
+    let cells = cells(35, 20, true);
     for (compression, encoding, bloom) in [
         (Compression::None, Encoding::None, BloomType::Row),
         (Compression::Snappy, Encoding::FastDiff, BloomType::RowCol),
@@ -80,7 +80,7 @@ fn without_checksums_damage_may_change_cells_but_not_crash() {
             let checksum = ChecksumType::Null;
             let (bytes, _) = write(&cells, WriterOptions { compression, encoding, checksum, ..options() });
             for at in 0..bytes.len() - 4096 {
-                for flip in [1, 0x80, 0xff] {
+                for flip in [1, 0xff] {
                     let mut damaged = bytes.clone();
                     damaged[at] ^= flip;
                     if let Ok(reader) = Reader::open(1, "damaged", &damaged) {

@@ -1,13 +1,14 @@
 //! How the cells of a data block are packed.
 //!
-//! Every encoding is undone when a block is loaded, so that scanners know one layout ([`crate::cells`]). An encoded block is
+//! Every encoding is undone when a block is loaded, so that scanners know one layout ([`crate::cells`]). An encoded
+//! block is
 //!
 //! ```text
 //! PREFIX, DIFF, FAST_DIFF   u16 id | u32 size of the cells in layout NONE | packed cells
 //! ROW_INDEX_V1              u16 id | cells in layout NONE | row index
 //! ```
-//! After each packed cell of the first three: `[cint tags length | tags] [vlong sequence id]`, where tags may be written
-//! through a [`tags::Dictionary`].
+//! After each packed cell of the first three: `[cint tags length | tags] [vlong sequence id]`, where tags may be
+//! written through a [`tags::Dictionary`].
 
 mod diff;
 mod fast_diff;
