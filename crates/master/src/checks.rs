@@ -106,6 +106,12 @@ fn split_policy(config: &Config, table: &TableDescriptor) -> Check {
     Err(format!("Unable to load configured region split policy '{class}' for table '{}'", table.name()))
 }
 
+/// Coprocessors of a table that is there already, from before it was ours, which cannot be run.
+pub(crate) fn foreign_coprocessors(table: &TableDescriptor) -> Vec<String> {
+    let specs = table.coprocessors().into_iter().filter_map(|(.., spec)| spec);
+    specs.map(|spec| spec.class).filter(|class| !BUILT_IN.contains(&class.as_str())).collect()
+}
+
 fn coprocessors(table: &TableDescriptor) -> Check {
     for (key, text, spec) in table.coprocessors() {
         let Some(CoprocessorSpec { path, class, priority, .. }) = spec else {

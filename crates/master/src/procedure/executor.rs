@@ -129,7 +129,8 @@ impl Executor {
 
     /// Saves a procedure and lets it run; answers its id. A request whose nonce is known gets the id it got before.
     pub fn submit(&self, body: Box<dyn Procedure>, caller: &Caller, nonce: NonceKey) -> Result<u64, MasterError> {
-        let id = {
+        let now = self.services.now_ms();
+        let proto = {
             let mut state = self.state.lock();
             if state.stopping || state.broken {
                 return Err(MasterError::new(class::MASTER_STOPPED, "the master is stopping"));
@@ -137,33 +138,25 @@ impl Executor {
             if let Some(known) = state.nonces.get(&nonce).filter(|_| nonce != (0, 0)) {
                 return Ok(*known);
             }
-            let id = state.next_id;
+            let proto = new_proto(state.next_id, &*body, caller, nonce, now);
             state.next_id += 1;
             if nonce != (0, 0) {
-                state.nonces.insert(nonce, id);
+                state.nonces.insert(nonce, proto.proc_id);
             }
-            id
+            // Known from here on, so that a copy of the request does not take it for forgotten; runs once it is saved.
+            let entry = Entry { proto: proto.clone(), locks: body.locks(), body: None, acked: false };
+            state.procedures.insert(proto.proc_id, entry);
+            proto
         };
-        let now = self.services.now_ms();
-        let proto = pb::Procedure {
-            class_name: full_class(body.class()),
-            proc_id: id,
-            submitted_time: now,
-            owner: Some(caller.user.clone()),
-            state: ProcedureState::Runnable as i32,
-            last_update: now,
-            state_data: Some(body.encode().into()),
-            nonce_group: Some(nonce.0),
-            nonce: Some(nonce.1),
-            ..pb::Procedure::default()
-        };
+        let id = proto.proc_id;
         if let Err(error) = self.services.store.put_procedure(&proto, now) {
             self.break_down(&error);
             return Err(error);
         }
-        let locks = body.locks();
         let mut state = self.state.lock();
-        state.procedures.insert(id, Entry { proto, locks, body: Some(body), acked: false });
+        if let Some(entry) = state.procedures.get_mut(&id) {
+            entry.body = Some(body);
+        }
         state.queue.push_back(id);
         drop(state);
         self.changed.notify_all();
@@ -432,6 +425,21 @@ impl State {
         let entry = self.procedures.get_mut(&id)?;
         self.locks.take(id, &entry.locks);
         Some((id, entry.body.take()?))
+    }
+}
+
+fn new_proto(id: u64, body: &dyn Procedure, caller: &Caller, nonce: NonceKey, now_ms: u64) -> pb::Procedure {
+    pb::Procedure {
+        class_name: full_class(body.class()),
+        proc_id: id,
+        submitted_time: now_ms,
+        owner: Some(caller.user.clone()),
+        state: ProcedureState::Runnable as i32,
+        last_update: now_ms,
+        state_data: Some(body.encode().into()),
+        nonce_group: Some(nonce.0),
+        nonce: Some(nonce.1),
+        ..pb::Procedure::default()
     }
 }
 

@@ -148,7 +148,7 @@ fn check_open(services: &Services, parent: &RegionInfo, names: &str) -> Result<(
         return refuse(format!("Unable to merge regions that are NOT online: {parent:?}"));
     };
     // What still leans on files of its own parents must be compacted first.
-    let leans = !entry.merged.is_empty() || region.stores().iter().any(|(_, store)| store.has_references());
+    let leans = !entry.merged.is_empty() || region.has_references();
     if leans {
         return refuse(format!("Skip merging {names}, because a parent, {}, is not mergeable", parent.encoded_name()));
     }

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use martite_catalog::meta_row::{MetaEdit, SEQNUM};
 use martite_catalog::{RegionInfo, RegionState, system, to_string_binary};
 use martite_proto as pb;
+use martite_region::Region;
 use prost::Message;
 
 const PREPARE: u32 = 0;
@@ -48,6 +49,20 @@ pub(crate) fn split_region(
     Ok(Box::new(split))
 }
 
+/// The row in the middle of a region's files. If all is in memory, it is flushed first.
+fn middle(services: &Services, region: &Region) -> Result<Bytes, MasterError> {
+    if let Some(row) = region.split_point()? {
+        return Ok(row);
+    }
+    services.host.flush_region(region.info().encoded_name(), &[]).map_err(MasterError::io)?;
+    region.split_point()?.ok_or_else(|| {
+        MasterError::do_not_retry(
+            "Region not splittable because bestSplitPoint = null, maybe table is too small for auto split. For force \
+             split, try specifying split row",
+        )
+    })
+}
+
 impl SplitRegion {
     fn prepare(&mut self, services: &Services, parent: &RegionInfo) -> Result<(), MasterError> {
         let refuse = |text: String| Err(MasterError::do_not_retry(text));
@@ -65,17 +80,12 @@ impl SplitRegion {
             return refuse(format!("Split {name} FAILED because state={}; expected [OPEN]", state.name()));
         }
         let region = services.host.region(parent.encoded_name()).ok_or_else(not_splittable)?;
-        if parent.is_meta() || region.stores().iter().any(|(_, store)| store.has_references()) {
+        if parent.is_meta() || region.has_references() {
             return Err(not_splittable());
         }
         let row = match self.split_row.clone().filter(|row| !row.is_empty()) {
             Some(row) => row,
-            None => region.split_point()?.ok_or_else(|| {
-                MasterError::do_not_retry(
-                    "Region not splittable because bestSplitPoint = null, maybe table is too small for auto split. For \
-                     force split, try specifying split row",
-                )
-            })?,
+            None => middle(services, &region)?,
         };
         if row == *parent.start_key() {
             return refuse(format!("Split row is equal to startkey: {}", to_string_binary(&row)));

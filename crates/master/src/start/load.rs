@@ -1,8 +1,8 @@
 //! Load: the rows of hbase:meta and the descriptor files become the catalog in memory.
 
-use crate::MasterError;
 use crate::catalog::RegionEntry;
 use crate::services::Services;
+use crate::{MasterError, checks};
 use martite_catalog::meta_row::{self, MetaRow};
 use martite_catalog::{RegionInfo, RegionState, TableDescriptor, TableName, TableState, files};
 use martite_cell::OwnedCell;
@@ -37,7 +37,12 @@ pub(super) fn load(services: &Services, meta: Arc<TableDescriptor>, open_seq_num
     }
     for (table, state) in states.into_iter().filter(|(table, _)| !table.is_meta()) {
         match files::read_table_descriptor(&*services.fs, &services.layout.table_dir(&table))? {
-            Some(descriptor) => services.catalog.put_table(Arc::new(descriptor), state),
+            Some(descriptor) => {
+                for class in checks::foreign_coprocessors(&descriptor) {
+                    tracing::warn!(%table, class, "the table's coprocessor is not built in and does not run");
+                }
+                services.catalog.put_table(Arc::new(descriptor), state);
+            }
             None => tracing::error!(%table, "the table has no descriptor file and is left out"),
         }
     }

@@ -4,6 +4,7 @@ mod calls;
 mod crash;
 mod regions;
 mod restart;
+mod threads;
 
 use crate::{Caller, Master, MasterContext, MasterError, NoRegistry, RegionHost};
 use bytes::Bytes;
@@ -82,6 +83,16 @@ impl Rig {
     }
 
     pub fn start(fs: MemFs, clock: Arc<ManualClock>, run: i64, settings: &[(&str, &str)]) -> Result<Rig, MasterError> {
+        Rig::with(fs, clock, run, settings, false)
+    }
+
+    pub fn with(
+        fs: MemFs,
+        clock: Arc<ManualClock>,
+        run: i64,
+        settings: &[(&str, &str)],
+        threads: bool,
+    ) -> Result<Rig, MasterError> {
         let server = ServerName::new("h", 1, run);
         let dyn_fs: Arc<dyn FileSystem> = Arc::new(fs.clone());
         crate::store::split_dead_logs(&fs, &Layout::new(ROOT), Some(&server))?;
@@ -98,7 +109,7 @@ impl Rig {
             server_name: server,
             info_port: 0,
             version: "2.6.4".into(),
-            threads: false,
+            threads,
         })?;
         Ok(Rig { fs, clock, host, master, run })
     }

@@ -83,15 +83,32 @@ fn a_merge_keeps_every_row() {
 
 #[test]
 fn splits_are_refused_in_hbases_words() {
-    let rig = loaded();
-    let region = rig.regions("t")[0].clone();
+    let rig = Rig::new();
+    rig.create(&plain("t"), &["c"]).unwrap();
+    let region = rig.regions("t")[1].clone();
     let split = |row: &str| rig.split(&region, row).unwrap_err().message;
+    assert_eq!(split("c"), "Split row is equal to startkey: c");
+    assert!(split("a").starts_with("Split row is not inside region key range splitKey:a region: {ENCODED => "));
     assert!(split("").starts_with("Region not splittable because bestSplitPoint = null"), "{}", split(""));
     let request = pb::SetSplitOrMergeEnabledRequest { enabled: false, synchronous: None, switch_types: vec![0] };
     let _: pb::SetSplitOrMergeEnabledResponse = rig.call("SetSplitOrMergeEnabled", &request).unwrap();
     assert_eq!(split("k"), format!("Split region {} failed due to split switch off", region.name_string()));
     assert!(rig.master.request_split(region.encoded_name()).is_err());
     assert_eq!(class_of(rig.master.request_split("0123")), "UnknownRegionException");
+}
+
+#[test]
+fn a_split_without_a_row_finds_the_middle_of_what_is_in_memory() {
+    let rig = loaded();
+    let large = "x".repeat(70_000);
+    for row in ["b", "i", "q"] {
+        rig.put("t", row, &large);
+    }
+    let id = rig.master.request_split(rig.regions("t")[0].encoded_name()).unwrap();
+    rig.master.wait(id).unwrap();
+    assert_eq!(rig.regions("t").len(), 2);
+    assert_rows(&rig);
+    rig.check();
 }
 
 #[test]
