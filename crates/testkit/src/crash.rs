@@ -250,8 +250,10 @@ fn counter_name(index: u64) -> String {
     format!("c{index:02}")
 }
 
+/// Blocks are small so that even small files have a middle to split at.
 fn descriptor(name: &TableName) -> TableDescriptor {
-    FAMILIES.iter().fold(TableDescriptor::new(name.clone()), |t, f| t.with_family(FamilyDescriptor::new(f)))
+    let family = |name: &str| FamilyDescriptor::new(name).with("BLOCKSIZE", "1024");
+    FAMILIES.iter().fold(TableDescriptor::new(name.clone()), |t, f| t.with_family(family(f)))
 }
 
 /// Puts growing numbers into the writer's rows, both families at once.
