@@ -178,6 +178,12 @@ options! {
     BALANCER_PERIOD: Millis = "hbase.balancer.period", [], "300000", start, "Time between runs of the balancer.";
     NORMALIZER_PERIOD: Millis = "hbase.normalizer.period", [], "300000", start, "Time between runs of the normalizer.";
     NORMALIZATION_ENABLED: Bool = "hbase.table.normalization.enabled", [], "false", start, "Whether tables that do not say are normalized.";
+    NORMALIZER_SPLIT: Bool = "hbase.normalizer.split.enabled", [], "true", reload, "Whether the normalizer splits regions of more than twice the average size.";
+    NORMALIZER_MERGE: Bool = "hbase.normalizer.merge.enabled", [], "true", reload, "Whether the normalizer merges small neighbours.";
+    NORMALIZER_MIN_COUNT: Count = "hbase.normalizer.merge.min.region.count", ["hbase.normalizer.min.region.count"], "3", reload, "Regions that a table must have for the normalizer to merge any.";
+    NORMALIZER_MIN_AGE_DAYS: Count = "hbase.normalizer.merge.min_region_age.days", [], "3", reload, "Age that a region must have for the normalizer to merge it.";
+    NORMALIZER_MIN_SIZE_MB: Count = "hbase.normalizer.merge.min_region_size.mb", [], "1", reload, "Size that a region must have for the normalizer to merge it.";
+    NORMALIZER_MERGE_MAX: Count = "hbase.normalizer.merge.merge_request_max_number_of_regions", [], "100", reload, "Regions that the normalizer merges into one at most.";
     CATALOG_JANITOR_PERIOD: Millis = "hbase.catalogjanitor.interval", [], "300000", start, "Time between looks for regions whose daughters need them no more.";
     CLEANER_PERIOD: Millis = "hbase.master.cleaner.interval", [], "600000", reload, "Time between looks at archived logs and files.";
     LOG_TTL: Millis = "hbase.master.logcleaner.ttl", [], "600000", reload, "How long archived logs are kept.";

@@ -3,7 +3,7 @@
 use crate::procedure::Executor;
 use crate::services::Services;
 use crate::switches::Switch;
-use crate::{MasterError, cleaner, janitor};
+use crate::{MasterError, cleaner, janitor, normalizer};
 use martite_config::keys;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -57,12 +57,15 @@ impl Chores {
 
 type Duty = fn(&Services, &Executor) -> Result<(), MasterError>;
 
-fn duties(services: &Services) -> [(&'static str, u64, Duty); 4] {
+fn duties(services: &Services) -> [(&'static str, u64, Duty); 5] {
     let period = |key| services.config.get(key);
     [
         ("evict procedures", EVICT_PERIOD_MS, |_, procedures| procedures.evict()),
         ("catalog janitor", period(keys::CATALOG_JANITOR_PERIOD), |services, _| {
             if services.is_on(Switch::CatalogJanitor) { janitor::run(services).map(|_| ()) } else { Ok(()) }
+        }),
+        ("normalizer", period(keys::NORMALIZER_PERIOD), |services, procedures| {
+            normalizer::run(services, procedures, |_| true).map(|_| ())
         }),
         ("cleaner", period(keys::CLEANER_PERIOD), |services, _| {
             if services.is_on(Switch::Cleaner) { cleaner::run(services).map(|_| ()) } else { Ok(()) }

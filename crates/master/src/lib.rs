@@ -25,6 +25,7 @@ mod host;
 mod janitor;
 mod master;
 mod namespaces;
+mod normalizer;
 mod procedure;
 mod rows;
 mod rpc;

@@ -10,14 +10,14 @@ use martite_proto as pb;
 
 /// What a client asks for.
 #[derive(Default)]
-struct Wanted<'a> {
-    names: &'a [pb::TableName],
-    regex: Option<&'a str>,
-    namespace: Option<&'a str>,
-    system: bool,
+pub(super) struct Wanted<'a> {
+    pub names: &'a [pb::TableName],
+    pub regex: Option<&'a str>,
+    pub namespace: Option<&'a str>,
+    pub system: bool,
 }
 
-fn matching(services: &Services, wanted: &Wanted<'_>) -> Result<Vec<TableEntry>, MasterError> {
+pub(super) fn matching(services: &Services, wanted: &Wanted<'_>) -> Result<Vec<TableEntry>, MasterError> {
     let mut tables = if wanted.names.is_empty() {
         let namespace = wanted.namespace.filter(|n| !n.is_empty());
         if let Some(namespace) = namespace {

@@ -1,8 +1,9 @@
 //! Background work that an administrator turns on, off, or runs now.
 
-use super::Call;
+use super::{Call, listing};
+use crate::catalog::TableEntry;
 use crate::switches::Switch;
-use crate::{MasterError, cleaner, janitor};
+use crate::{MasterError, cleaner, janitor, normalizer};
 use martite_proto as pb;
 
 fn set(call: &Call<'_>, switch: Switch, on: bool) -> Result<bool, MasterError> {
@@ -29,9 +30,16 @@ pub fn is_balancer_enabled(
     Ok(pb::IsBalancerEnabledResponse { enabled: call.services.is_on(Switch::Balancer) })
 }
 
-/// No plans are made yet: every region is as it should be.
-pub fn normalize(call: &Call<'_>, _: pb::NormalizeRequest) -> Result<pb::NormalizeResponse, MasterError> {
-    Ok(pb::NormalizeResponse { normalizer_ran: call.services.is_on(Switch::Normalizer) })
+pub fn normalize(call: &Call<'_>, req: pb::NormalizeRequest) -> Result<pb::NormalizeResponse, MasterError> {
+    let wanted = listing::Wanted {
+        names: &req.table_names,
+        regex: req.regex.as_deref(),
+        namespace: req.namespace.as_deref(),
+        system: false,
+    };
+    let tables = listing::matching(call.services, &wanted)?;
+    let is_wanted = |table: &TableEntry| tables.iter().any(|t| t.name() == table.name());
+    Ok(pb::NormalizeResponse { normalizer_ran: normalizer::run(call.services, call.procedures, is_wanted)? })
 }
 
 pub fn set_normalizer_running(
