@@ -5,6 +5,7 @@ use crate::{
     error::Parsed,
     format::{HEADER_BYTES, MAX_BLOCK_BYTES},
     input::Input,
+    marks::Marks,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -142,7 +143,7 @@ pub struct Block {
     start: u32,
     bytes: Vec<u8>,
     /// Data blocks: offsets of some cells, ascending, the first cell's among them; what a seek searches.
-    marks: Vec<u32>,
+    marks: Marks,
 }
 
 impl Block {
@@ -153,21 +154,21 @@ impl Block {
             on_disk_size: header.on_disk_size() as u32,
             start: start as u32,
             bytes,
-            marks: Vec::new(),
+            marks: Marks::default(),
         }
     }
-    pub(crate) fn with_marks(self, marks: Vec<u32>) -> Block {
+    pub(crate) fn with_marks(self, marks: Marks) -> Block {
         Block { marks, ..self }
     }
     /// Bytes of memory that the block holds.
     pub fn heap_size(&self) -> usize {
-        size_of::<Block>() + self.bytes.capacity() + self.marks.capacity() * size_of::<u32>()
+        size_of::<Block>() + self.bytes.capacity() + self.marks.heap_size()
     }
     #[inline]
     pub fn payload(&self) -> &[u8] {
         &self.bytes[self.start as usize..]
     }
-    pub(crate) fn marks(&self) -> &[u32] {
+    pub(crate) fn marks(&self) -> &Marks {
         &self.marks
     }
 }

@@ -4,14 +4,15 @@
 //! | u32 key length | u32 value length | key | value | [u16 tags length | tags] | [vlong sequence id] |
 //! ```
 //! The optional parts are there for every cell of a file or for none. When a block is decoded, every cell is checked
-//! once and about every 128th byte gets a mark, so that a seek is a binary search over marks and a few steps.
+//! once, and some get a mark, so that a seek is a binary search over marks and a few steps.
 
-use crate::{error::Parsed, input::Input};
+use crate::{
+    error::Parsed,
+    input::Input,
+    marks::{Collector, Marks},
+};
 use martite_cell::{CellRef, Order, key};
 use std::cmp::Ordering;
-
-/// A mark is set on the first cell at least this far from the previous one: 3 % of a block of small cells.
-const MARK_GAP_BYTES: usize = 128;
 
 /// Which optional parts the cells of a file have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,31 +89,36 @@ impl CellAt {
 }
 
 /// Checks every cell of a block and marks some.
-pub(crate) fn check(payload: &[u8], layout: Layout) -> Parsed<Vec<u32>> {
+pub(crate) fn check(payload: &[u8], layout: Layout, order: Order) -> Parsed<Marks> {
     if payload.is_empty() {
         return Err("a data block without cells".to_owned());
     }
-    let mut marks = Vec::with_capacity(payload.len() / MARK_GAP_BYTES / 2 + 1);
-    let (mut at, mut next_mark) = (0, 0);
+    let mut marks = Collector::default();
+    let (mut at, mut last) = (0, 0);
     while at < payload.len() {
         let cell = CellAt::parse(payload, at as u32, layout)
             .ok_or_else(|| format!("the cell at {at} of {} bytes exceeds its block", payload.len()))?;
         key::check(cell.key(payload)).map_err(|e| format!("the cell at {at} of the block: {e}"))?;
-        if at >= next_mark {
-            marks.push(at as u32);
-            next_mark = at + MARK_GAP_BYTES;
-        }
+        marks.cell(at as u32);
+        last = at as u32;
         at = cell.end as usize;
     }
-    marks.shrink_to_fit();
-    Ok(marks)
+    Ok(marks.finish(order, key_at(payload, last), |start| key_at(payload, start)))
+}
+
+/// Key of the cell at a place known to hold one; without looking at its tail.
+#[inline]
+fn key_at(payload: &[u8], start: u32) -> &[u8] {
+    let start = start as usize;
+    let len = payload.get(start..).and_then(|p| p.first_chunk::<4>()).map_or(0, |l| u32::from_be_bytes(*l));
+    &payload[start + 8..start + 8 + len as usize]
 }
 
 /// Cells of a checked block by key.
 #[derive(Clone, Copy)]
 pub(crate) struct Cells<'a> {
     pub payload: &'a [u8],
-    pub marks: &'a [u32],
+    pub marks: &'a Marks,
     pub layout: Layout,
     pub order: Order,
 }
@@ -123,20 +129,12 @@ impl Cells<'_> {
         CellAt::parse(self.payload, start, self.layout)
     }
 
-    /// Key of the cell at a place known to hold one; without looking at its tail.
-    #[inline]
-    fn key_at(&self, start: u32) -> &[u8] {
-        let start = start as usize;
-        let len = self.payload.get(start..).and_then(|p| p.first_chunk::<4>()).map_or(0, |l| u32::from_be_bytes(*l));
-        &self.payload[start + 8..start + 8 + len as usize]
-    }
-
     pub(crate) fn first(&self) -> Option<CellAt> {
         self.at(0)
     }
 
     pub(crate) fn last(&self) -> Option<CellAt> {
-        let mut cell = self.at(*self.marks.last()?)?;
+        let mut cell = self.at(self.marks.last()?)?;
         while (cell.end as usize) < self.payload.len() {
             cell = self.at(cell.end)?;
         }
@@ -145,9 +143,8 @@ impl Cells<'_> {
 
     /// The first cell at or after `from` whose key is not less than `key`. `None`: all are less.
     pub(crate) fn seek(&self, key: &[u8], from: u32) -> Option<CellAt> {
-        let skip = self.marks.partition_point(|m| *m <= from);
-        let less = self.marks[skip..].partition_point(|m| self.order.keys(self.key_at(*m), key) == Ordering::Less);
-        let mut start = if less == 0 { from } else { self.marks[skip + less - 1] };
+        let marked = self.marks.before(self.order, key, Some(from), |start| key_at(self.payload, start));
+        let mut start = marked.unwrap_or(from);
         loop {
             if start as usize >= self.payload.len() {
                 return None;
@@ -162,8 +159,8 @@ impl Cells<'_> {
 
     /// The last cell whose key is less than `key`. `None`: none is.
     pub(crate) fn seek_before(&self, key: &[u8]) -> Option<CellAt> {
-        let less = self.marks.partition_point(|m| self.order.keys(self.key_at(*m), key) == Ordering::Less);
-        let mut found = self.at(*self.marks.get(less.checked_sub(1)?)?)?;
+        let marked = self.marks.before(self.order, key, None, |start| key_at(self.payload, start))?;
+        let mut found = self.at(marked)?;
         while (found.end as usize) < self.payload.len() {
             let next = self.at(found.end)?;
             if self.order.keys(next.key(self.payload), key) != Ordering::Less {

@@ -23,6 +23,7 @@ mod index;
 mod index_path;
 mod index_writer;
 mod input;
+mod marks;
 mod midpoint;
 mod reader;
 mod scanner;

@@ -411,7 +411,7 @@ mod tests {
     fn every_encoding_unpacks_to_the_layout_of_none() {
         for layout in layouts() {
             let plain = encode(Encoding::None, layout, false, &sample());
-            assert!(cells::check(&plain, layout).is_ok());
+            assert!(cells::check(&plain, layout, martite_cell::Order::Default).is_ok());
             for encoding in &Encoding::ALL[1..] {
                 for dictionary in [false, true] {
                     let dictionary = dictionary && layout.tags && *encoding != Encoding::RowIndexV1;
@@ -434,7 +434,7 @@ mod tests {
                     damaged[i] ^= flip;
                     if let Ok((plain, start)) = decode(*encoding, damaged, 0, layout, *encoding != Encoding::RowIndexV1)
                     {
-                        let _ = cells::check(&plain[start..], layout);
+                        let _ = cells::check(&plain[start..], layout, martite_cell::Order::Default);
                     }
                 }
                 let _ = decode(*encoding, packed[..i].to_vec(), 0, layout, true);

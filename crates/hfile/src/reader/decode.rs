@@ -74,7 +74,7 @@ impl Reader {
         let data_end = self.file_size - TRAILER_BYTES as u64;
         match kind {
             BlockType::Data => {
-                let marks = cells::check(block.payload(), self.layout).map_err(corrupt)?;
+                let marks = cells::check(block.payload(), self.layout, self.order()).map_err(corrupt)?;
                 return Ok(block.with_marks(marks));
             }
             BlockType::LeafIndex | BlockType::IntermediateIndex => {
