@@ -64,7 +64,7 @@ pub(crate) fn dispatch(call: &Call<'_>, service: &str, param: &[u8]) -> Result<V
     }
     match service {
         "MasterService" | "" => master_service(call, param),
-        "HbckService" => hbck_service(call, param),
+        "HbckService" => hbck_service(call, param).unwrap_or_else(|| Err(MasterError::unsupported(call.method))),
         _ => Err(MasterError::unsupported(&format!("{service}.{}", call.method))),
     }
 }
@@ -72,13 +72,21 @@ pub(crate) fn dispatch(call: &Call<'_>, service: &str, param: &[u8]) -> Result<V
 macro_rules! methods {
     ($call:expr, $param:expr, $($name:literal => $function:path,)*) => {
         match $call.method {
-            $($name => answer($call, $param, $function),)*
-            other => Err(MasterError::unsupported(other)),
+            $($name => Some(answer($call, $param, $function)),)*
+            _ => None,
         }
     };
 }
 
 fn master_service(call: &Call<'_>, param: &[u8]) -> Result<Vec<u8>, MasterError> {
+    schema(call, param)
+        .or_else(|| administration(call, param))
+        .or_else(|| records(call, param))
+        .unwrap_or_else(|| Err(MasterError::unsupported(call.method)))
+}
+
+/// Tables, families, namespaces: changing and listing them.
+fn schema(call: &Call<'_>, param: &[u8]) -> Option<Result<Vec<u8>, MasterError>> {
     methods! { call, param,
         "CreateTable" => tables::create_table,
         "DeleteTable" => tables::delete_table,
@@ -106,6 +114,12 @@ fn master_service(call: &Call<'_>, param: &[u8]) -> Result<Vec<u8>, MasterError>
         "ListTableNamesByState" => listing::list_table_names_by_state,
         "GetTableState" => listing::get_table_state,
         "GetSchemaAlterStatus" => listing::get_schema_alter_status,
+    }
+}
+
+/// Regions, servers, background work.
+fn administration(call: &Call<'_>, param: &[u8]) -> Option<Result<Vec<u8>, MasterError>> {
+    methods! { call, param,
         "MoveRegion" => regions::move_region,
         "AssignRegion" => regions::assign_region,
         "UnassignRegion" => regions::unassign_region,
@@ -138,6 +152,18 @@ fn master_service(call: &Call<'_>, param: &[u8]) -> Result<Vec<u8>, MasterError>
         "IsCleanerChoreEnabled" => switches::is_cleaner_chore_enabled,
         "SwitchSnapshotCleanup" => switches::switch_snapshot_cleanup,
         "IsSnapshotCleanupEnabled" => switches::is_snapshot_cleanup_enabled,
+        "Shutdown" => servers::shutdown,
+        "StopMaster" => servers::stop_master,
+        "ListDecommissionedRegionServers" => servers::list_decommissioned,
+        "DecommissionRegionServers" => servers::decommission,
+        "RecommissionRegionServer" => servers::recommission,
+        "ClearDeadServers" => servers::clear_dead,
+    }
+}
+
+/// Procedures, and what is kept beside tables: snapshots, quotas, peers, permissions.
+fn records(call: &Call<'_>, param: &[u8]) -> Option<Result<Vec<u8>, MasterError>> {
+    methods! { call, param,
         "getProcedureResult" => procedures::get_procedure_result,
         "AbortProcedure" => procedures::abort_procedure,
         "GetProcedures" => procedures::get_procedures,
@@ -145,12 +171,6 @@ fn master_service(call: &Call<'_>, param: &[u8]) -> Result<Vec<u8>, MasterError>
         "ExecProcedure" => procedures::exec_procedure,
         "ExecProcedureWithRet" => procedures::exec_procedure,
         "IsProcedureDone" => procedures::is_procedure_done,
-        "Shutdown" => servers::shutdown,
-        "StopMaster" => servers::stop_master,
-        "ListDecommissionedRegionServers" => servers::list_decommissioned,
-        "DecommissionRegionServers" => servers::decommission,
-        "RecommissionRegionServer" => servers::recommission,
-        "ClearDeadServers" => servers::clear_dead,
         "GetCompletedSnapshots" => snapshots::get_completed_snapshots,
         "SetQuota" => quotas::set_quota,
         "SwitchRpcThrottle" => quotas::switch_rpc_throttle,
@@ -175,7 +195,7 @@ fn master_service(call: &Call<'_>, param: &[u8]) -> Result<Vec<u8>, MasterError>
     }
 }
 
-fn hbck_service(call: &Call<'_>, param: &[u8]) -> Result<Vec<u8>, MasterError> {
+fn hbck_service(call: &Call<'_>, param: &[u8]) -> Option<Result<Vec<u8>, MasterError>> {
     methods! { call, param,
         "SetTableStateInMeta" => hbck::set_table_state,
         "SetRegionStateInMeta" => hbck::set_region_state,
