@@ -205,3 +205,29 @@ fn the_source_of_these_tests_does_miss_blocks() {
     assert_eq!(read.len(), 50);
     assert!(source.needs.get() >= 5, "{} misses", source.needs.get());
 }
+
+#[test]
+fn a_get_of_columns_reads_older_files_only_when_it_must() {
+    let mut bench = Bench::new(BloomType::Row, 1);
+    for ts in [10, 20, 30, 40] {
+        let seq = bench.next_seq();
+        bench.add(&cell("r", "a", ts, CellType::Put, "v", seq, None));
+        if ts == 10 {
+            bench.add(&cell("r", "b", ts, CellType::Put, "v", seq, None));
+        }
+        bench.flush();
+    }
+    let family = FamilyOptions { max_versions: 3, ..FamilyOptions::new("f") };
+    let files_read = |columns: &[&'static str], max_versions: u32| {
+        let source = bench.source();
+        let columns = Some(columns.iter().map(|c| (*c).into()).collect());
+        let scan = StoreScan { columns, max_versions, ..StoreScan::get("r", 1000) };
+        let cells = scan::read_all(bench.store.view(), &family, &scan, None, &source).len();
+        (cells, source.data_read.borrow().len())
+    };
+    assert_eq!(files_read(&["a"], 1), (1, 1));
+    assert_eq!(files_read(&["a"], 2), (2, 2));
+    assert_eq!(files_read(&["a"], 3), (3, 3));
+    assert_eq!(files_read(&["b"], 1), (1, 4), "the newer files had to be asked");
+    assert_eq!(files_read(&["a", "b"], 1), (2, 4));
+}

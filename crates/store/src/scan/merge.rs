@@ -40,6 +40,8 @@ pub(super) struct Merge {
     reversed: bool,
     /// Steps of the current forward seek.
     steps: usize,
+    /// The top has moved on, but the new one has not made its seek yet.
+    moved: bool,
     /// Reversed: the row of the top.
     row: Vec<u8>,
 }
@@ -47,15 +49,20 @@ pub(super) struct Merge {
 impl Merge {
     pub(super) fn new(sources: Vec<Source>, order: Order, reversed: bool) -> Merge {
         let sorted = Vec::with_capacity(sources.len());
-        Merge { sources, sorted, started: 0, order, reversed, steps: 0, row: Vec::new() }
+        Merge { sources, sorted, started: 0, order, reversed, steps: 0, moved: false, row: Vec::new() }
     }
 
     /// Puts every source at its start. `start_of` tells it for each one.
     pub(super) fn start<'a>(&mut self, src: &dyn BlockSource, start_of: impl Fn(&Source) -> Start<'a>) -> Moved {
+        let alone = self.sources.len() == 1;
         while self.started < self.sources.len() {
             let at = self.started;
             let source = &mut self.sources[at];
             ready!(match start_of(source) {
+                Start::Key(key) if source.can_wait() && !alone => {
+                    source.seek_lazily(key);
+                    READY
+                }
                 Start::Key(key) => source.seek(key, src),
                 Start::Back(key) => source.seek_backward(key, src),
                 Start::Before(row) => source.seek_to_row_before(row, src),
@@ -66,6 +73,20 @@ impl Merge {
                 self.sorted.insert(place, at as u16);
             }
             self.started += 1;
+        }
+        self.settle_top(src)
+    }
+
+    /// Seeks that were put off are made when they come to the top, and only then.
+    #[inline]
+    fn settle_top(&mut self, src: &dyn BlockSource) -> Moved {
+        while let Some(top) = self.sorted.first() {
+            let source = &mut self.sources[*top as usize];
+            if !source.is_lazy() {
+                break;
+            }
+            ready!(source.seek_now(src)?);
+            self.sink();
         }
         READY
     }
@@ -121,6 +142,9 @@ impl Merge {
     /// Past the current cell.
     #[inline]
     pub(super) fn next(&mut self, src: &dyn BlockSource) -> Moved {
+        if std::mem::take(&mut self.moved) {
+            return self.settle_moved(src);
+        }
         let Some(top) = self.sorted.first() else { return READY };
         let source = &mut self.sources[*top as usize];
         if self.reversed {
@@ -136,7 +160,14 @@ impl Merge {
             ready!(source.next(src)?);
         }
         self.sink();
-        READY
+        self.settle_moved(src)
+    }
+
+    #[inline]
+    fn settle_moved(&mut self, src: &dyn BlockSource) -> Moved {
+        let settled = self.settle_top(src);
+        self.moved = !matches!(settled, Ok(Step::Ready(())));
+        settled
     }
 
     /// Forward scans: to the first cell not before `key`. Stays if it is there already.
@@ -146,7 +177,9 @@ impl Merge {
             if !source.unsettled() && source.peek().is_none_or(|cell| self.order.keys(cell.key, key).is_ge()) {
                 break;
             }
-            if self.steps < NEAR {
+            if source.is_lazy() {
+                source.seek_lazily(key);
+            } else if self.steps < NEAR {
                 ready!(source.next(src)?);
                 self.steps += 1;
             } else {
@@ -154,6 +187,7 @@ impl Merge {
             }
             self.sink();
         }
+        ready!(self.settle_top(src)?);
         self.steps = 0;
         READY
     }

@@ -6,7 +6,7 @@
 
 use crate::memstore::SegmentScanner;
 use crate::{Segment, StoreError, StoreFile, StoreFileScanner};
-use martite_cell::{CellRef, key};
+use martite_cell::{CellRef, CellType, key};
 use martite_hfile::{BlockSource, Step};
 use std::sync::Arc;
 
@@ -37,6 +37,10 @@ pub(super) struct Source {
     unsettled: bool,
     /// A Get of columns need not begin at the row's start.
     pub(super) starts_at_column: bool,
+    /// Newest timestamp in a file that says so.
+    newest: Option<u64>,
+    /// The seek that is put off, if any: no cell of the file comes before this key.
+    lazy: Option<Vec<u8>>,
     /// Reversed scans: the row to go back from, while that is not finished.
     back_from: Option<Vec<u8>>,
 }
@@ -49,7 +53,8 @@ impl Source {
 
     pub(super) fn file(file: &Arc<StoreFile>, read_point: u64, cache_blocks: bool) -> Source {
         let has_newer = file.seq_id > read_point && file.max_mvcc() > read_point;
-        Source::new(Cells::File(Box::new(file.scanner(cache_blocks))), read_point, has_newer)
+        let cells = Cells::File(Box::new(file.scanner(cache_blocks)));
+        Source { newest: file.time_range().map(|(_, newest)| newest), ..Source::new(cells, read_point, has_newer) }
     }
 
     fn new(cells: Cells, read_point: u64, has_newer: bool) -> Source {
@@ -59,12 +64,18 @@ impl Source {
             has_newer: has_newer && read_point != u64::MAX,
             unsettled: false,
             starts_at_column: false,
+            newest: None,
+            lazy: None,
             back_from: None,
         }
     }
 
+    /// The current cell; while a seek is put off, the earliest that it could find.
     #[inline]
     pub(super) fn peek(&self) -> Option<CellRef<'_>> {
+        if let Some(key) = &self.lazy {
+            return Some(CellRef::seek_key(key));
+        }
         match &self.cells {
             Cells::Segment(s) => s.peek(),
             Cells::File(f) => f.peek(),
@@ -75,6 +86,42 @@ impl Source {
     #[inline]
     pub(super) fn unsettled(&self) -> bool {
         self.unsettled
+    }
+
+    /// Whether seeks can be put off: the file says how new its cells are.
+    pub(super) fn can_wait(&self) -> bool {
+        self.starts_at_column && self.newest.is_some()
+    }
+
+    pub(super) fn is_lazy(&self) -> bool {
+        self.lazy.is_some()
+    }
+
+    /// Puts off the seek to `key`, a place in a column: until the file's newest timestamp comes up there.
+    pub(super) fn seek_lazily(&mut self, key: &[u8]) {
+        let place = self.lazy.get_or_insert_default();
+        place.clear();
+        match self.newest {
+            // Timestamps are signed: the lowest one means "behind the column".
+            Some(newest) if (newest as i64) < key::timestamp(key) as i64 => {
+                let (family, qualifier) = key::column(key);
+                key::append_key(place, key::row(key), family, qualifier, newest, CellType::Maximum as u8);
+            }
+            _ => place.extend_from_slice(key),
+        }
+    }
+
+    /// Does the seek that was put off.
+    pub(super) fn seek_now(&mut self, src: &dyn BlockSource) -> Moved {
+        if let Some(key) = self.lazy.take() {
+            let sought = self.seek(&key, src);
+            if !matches!(sought, Ok(Step::Ready(()))) {
+                self.unsettled = false;
+                self.lazy = Some(key);
+                return sought;
+            }
+        }
+        READY
     }
 
     fn raw_next(&mut self, src: &dyn BlockSource) -> Moved {

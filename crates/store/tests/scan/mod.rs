@@ -7,7 +7,7 @@ use martite_blockcache::BlockCache;
 use martite_cell::{CellBuf, CellRef, CellType, OwnedCell, key, tags};
 use martite_env::{MemFs, SeededRandom};
 use martite_filter::Filter;
-use martite_hfile::{Block, BlockRequest, BlockSource, BloomType, HFileError, Reader, Step};
+use martite_hfile::{Block, BlockKindHint, BlockRequest, BlockSource, BloomType, FileId, HFileError, Reader, Step};
 use martite_proto as pb;
 use martite_store::scan::{RowLimits, RowRead, StoreEnd};
 use martite_store::{
@@ -217,11 +217,19 @@ pub struct Forgetful<'a> {
     known: RefCell<HashSet<BlockRequest>>,
     state: Cell<u64>,
     pub needs: Cell<u64>,
+    /// Files whose data was read.
+    pub data_read: RefCell<HashSet<FileId>>,
 }
 
 impl<'a> Forgetful<'a> {
     pub fn new(files: &'a Files, seed: u64) -> Forgetful<'a> {
-        Forgetful { files, known: RefCell::default(), state: Cell::new(seed | 1), needs: Cell::new(0) }
+        Forgetful {
+            files,
+            known: RefCell::default(),
+            state: Cell::new(seed | 1),
+            needs: Cell::new(0),
+            data_read: RefCell::default(),
+        }
     }
 
     fn random(&self) -> u64 {
@@ -245,6 +253,9 @@ impl BlockSource for Forgetful<'_> {
             return Ok(None);
         }
         drop(known);
+        if request.kind == BlockKindHint::Data {
+            self.data_read.borrow_mut().insert(request.file);
+        }
         self.files.blocking().get(reader, request)
     }
     fn may_block(&self) -> bool {
