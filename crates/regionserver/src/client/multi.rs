@@ -4,7 +4,7 @@
 //! on the network thread as long as none of them would block; from the first one that does, the rest goes on on the
 //! pool. What was written is answered when the log has all of it.
 
-use super::mutate::{decode_condition, is_short, untagged};
+use super::mutate::{check_same_row, decode_condition, is_short, untagged};
 use crate::cells::CellCursor;
 use crate::error::Fault;
 use crate::gather::when_all_done;
@@ -275,6 +275,9 @@ fn decode_atomic(
     if let Some(fault) = first_fault {
         return Err(fault);
     }
+    if let Some(condition) = &condition {
+        check_same_row(condition, &mutations)?;
+    }
     let work = Work::Atomic {
         actions: group.action.len(),
         conditional: condition.is_some(),
@@ -349,6 +352,11 @@ impl Multi {
         self.results[slot].result_or_exception.push(entry);
     }
 
+    /// A success always has a result, even an empty one: gohbase takes an action without for an error.
+    fn push_success(&mut self, slot: usize, index: u32, result: pb::Result) {
+        self.push(slot, pb::ResultOrException { index: Some(index), result: Some(result), ..Default::default() });
+    }
+
     fn push_fault(&mut self, slot: usize, index: u32, fault: &Fault) {
         let exception = Some(fault.to_pair());
         self.push(slot, pb::ResultOrException { index: Some(index), exception, ..Default::default() });
@@ -366,7 +374,7 @@ impl Multi {
                 result
             }
         };
-        self.push(slot, pb::ResultOrException { index: Some(index), result: Some(result), ..Default::default() });
+        self.push_success(slot, index, result);
     }
 
     /// The new cells of an Increment or Append.
@@ -379,13 +387,13 @@ impl Multi {
             }
             None => result::inline(cells.iter()),
         };
-        self.push(slot, pb::ResultOrException { index: Some(index), result: Some(result), ..Default::default() });
+        self.push_success(slot, index, result);
     }
 
     fn push_batch(&mut self, slot: usize, indices: &[u32], written: martite_region::Written) {
         for (index, op) in indices.iter().zip(written.ops) {
             match op {
-                Ok(()) => self.push(slot, pb::ResultOrException { index: Some(*index), ..Default::default() }),
+                Ok(()) => self.push_success(slot, *index, pb::Result::default()),
                 Err(e) => self.push_fault(slot, *index, &Fault::from(e)),
             }
         }
@@ -401,8 +409,7 @@ impl Multi {
         // clients with a codec.
         let mut first = written.result.as_ref().map(|cells| result::inline(cells.iter()));
         for index in 0..actions {
-            let result = first.take();
-            self.push(slot, pb::ResultOrException { index: Some(index as u32), result, ..Default::default() });
+            self.push_success(slot, index as u32, first.take().unwrap_or_default());
         }
         self.pending.push(written.pending);
     }
