@@ -6,6 +6,7 @@
 //! | procedure id, 8 bytes | `proc:d` | HBase's procedures; ours would be unreadable there, so they have their own column |
 //! | name of a switch | `state:d` | `PBUF` and the switch's message, as HBase |
 //! | `hbase:meta,,1` | `info:…` | where hbase:meta is, as HBase |
+//! | `host,port,startcode` | `rs:state` | ONLINE: a region server, whose regions HBase must recover if it starts here next |
 
 use crate::rows::{RegionRows, Row, Rows, value};
 use crate::{MasterContext, MasterError};
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 const PROC_FAMILY: &[u8] = b"proc";
 const STATE_FAMILY: &[u8] = b"state";
+const SERVER_FAMILY: &[u8] = b"rs";
 /// Our procedures; HBase reads only `d`.
 const OUR_PROCEDURE: &[u8] = b"m";
 const HBASE: &[u8] = b"d";
@@ -112,6 +114,24 @@ impl MasterStore {
             .target(server, 0)
             .state(RegionState::Open, 0);
         self.rows.apply(&[edit])
+    }
+
+    /// Notes the region server that lives, and forgets those before it, whose logs are split.
+    pub fn put_server(&self, server: &ServerName, now_ms: u64) -> Result<(), MasterError> {
+        let name = server.to_string();
+        let known = self.rows.scan(Some(SERVER_FAMILY))?;
+        let rows = known.iter().filter_map(|row| row.first().map(|cell| cell.as_ref().row().to_vec()));
+        let gone = rows.filter(|row| row != name.as_bytes());
+        let mut edits: Vec<MetaEdit> =
+            gone.map(|row| MetaEdit::new(row, now_ms).delete_family(SERVER_FAMILY)).collect();
+        edits.push(MetaEdit::new(name.into_bytes(), now_ms).cell(SERVER_FAMILY, b"state", b"ONLINE"));
+        self.rows.apply(&edits)
+    }
+
+    #[cfg(test)]
+    pub fn servers(&self) -> Result<Vec<String>, MasterError> {
+        let rows = self.rows.scan(Some(SERVER_FAMILY))?;
+        Ok(rows.iter().map(|row| String::from_utf8_lossy(row[0].as_ref().row()).into_owned()).collect())
     }
 
     /// Writes what is in memory to a file, so that the log can shrink.

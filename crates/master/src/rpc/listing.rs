@@ -25,7 +25,10 @@ pub(super) fn matching(services: &Services, wanted: &Wanted<'_>) -> Result<Vec<T
         }
         let of_namespace = |t: &TableEntry| namespace.is_none_or(|n| t.name().namespace() == n);
         let all = services.catalog.tables().into_iter().filter(of_namespace);
-        all.filter(|t| wanted.system || !t.name().is_system()).collect()
+        let mut all: Vec<TableEntry> = all.filter(|t| wanted.system || !t.name().is_system()).collect();
+        // HBase's order: by the name with its namespace, the default one too.
+        all.sort_by_cached_key(|t| t.name().with_namespace());
+        all
     } else {
         let mut found: Vec<TableEntry> = Vec::new();
         for name in wanted.names {

@@ -34,6 +34,7 @@ pub(crate) fn start(ctx: MasterContext) -> Result<(Arc<Services>, Arc<Executor>)
     let threads = ctx.threads;
     let services = Arc::new(services(ctx, store, cluster_id)?);
     services.store.put_meta_location(&services.host.server_name(), open_seq_num, services.now_ms())?;
+    services.store.put_server(&services.host.server_name(), services.now_ms())?;
     services.registry.publish_meta(&services.host.server_name(), open_seq_num);
     load::load(&services, meta, open_seq_num)?;
 

@@ -186,7 +186,7 @@ fn the_status_of_the_cluster() {
 fn listings_filter() {
     let rig = Rig::new();
     rig.create_namespace("ns").unwrap();
-    for name in ["a1", "a2", "ns:a1"] {
+    for name in ["a1", "a2", "ns:a1", "z"] {
         rig.create(&plain(name), &[]).unwrap();
     }
     rig.disable("a2").unwrap();
@@ -199,10 +199,10 @@ fn listings_filter() {
         let response: pb::GetTableNamesResponse = rig.call("GetTableNames", &request).unwrap();
         response.table_names.iter().map(|n| TableName::from_proto(n).unwrap().to_string()).collect()
     };
-    assert_eq!(names(None, None), ["a1", "a2", "ns:a1"]);
+    assert_eq!(names(None, None), ["a1", "a2", "z", "ns:a1"]);
     assert_eq!(names(Some(".*a1"), None), ["a1", "ns:a1"]);
     assert_eq!(names(None, Some("ns")), ["ns:a1"]);
-    assert_eq!(names(Some("default:.*"), None), ["a1", "a2"]);
+    assert_eq!(names(Some("default:.*"), None), ["a1", "a2", "z"]);
     let by_state: pb::ListTableNamesByStateResponse =
         rig.call("ListTableNamesByState", &pb::ListTableNamesByStateRequest { is_enabled: false }).unwrap();
     assert_eq!(by_state.table_names, [table("a2").to_proto()]);

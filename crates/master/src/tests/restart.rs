@@ -26,6 +26,12 @@ fn tables_and_rows_survive_restarts_and_crashes() {
 }
 
 #[test]
+fn the_store_names_the_server_of_this_run() {
+    let rig = Rig::new().restart();
+    assert_eq!(rig.services().store.servers().unwrap(), ["h,1,2"]);
+}
+
+#[test]
 fn the_cleaner_deletes_what_is_old() {
     let rig = Rig::new();
     rig.create(&plain("t"), &[]).unwrap();
