@@ -5,9 +5,9 @@ use crate::procedure::{
     CreateTable, DeleteTable, DisableTable, EnableTable, FlushTable, ModifyTable, TruncateTable, check_split_keys,
     regions_of,
 };
-use crate::{MasterError, checks};
-use martite_catalog::TableDescriptor;
+use crate::{MasterError, checks, class};
 use martite_catalog::table::FILE_TRACKER;
+use martite_catalog::{TableDescriptor, TableName};
 use martite_proto as pb;
 
 pub fn create_table(call: &Call<'_>, req: pb::CreateTableRequest) -> Result<pb::CreateTableResponse, MasterError> {
@@ -24,6 +24,11 @@ pub fn create_table(call: &Call<'_>, req: pb::CreateTableRequest) -> Result<pb::
         return Err(MasterError::table_exists(table.name()));
     }
     answer(call.submit(Box::new(CreateTable::new(&table, &regions)), req.nonce_group, req.nonce)?)
+}
+
+/// HBase's text when a table is in the wrong state already at the call.
+fn name_only(error: MasterError, class: &str, table: &TableName) -> MasterError {
+    if error.class == class { MasterError::new(class, table.as_str()) } else { error }
 }
 
 pub fn delete_table(call: &Call<'_>, req: pb::DeleteTableRequest) -> Result<pb::DeleteTableResponse, MasterError> {
@@ -45,7 +50,7 @@ pub fn truncate_table(
         return answer(id);
     }
     let table = table(&req.table_name)?;
-    DeleteTable::check(call.services, &table)?;
+    DeleteTable::check(call.services, &table).map_err(|e| name_only(e, class::TABLE_NOT_DISABLED, &table))?;
     let body = TruncateTable::new(&table, req.preserve_splits.unwrap_or(false));
     answer(call.submit(Box::new(body), req.nonce_group, req.nonce)?)
 }
@@ -55,8 +60,8 @@ pub fn enable_table(call: &Call<'_>, req: pb::EnableTableRequest) -> Result<pb::
     if let Some(id) = call.repeated(req.nonce_group, req.nonce) {
         return answer(id);
     }
+    // As in HBase, what speaks against it is the procedure's failure, not the call's.
     let table = table(&req.table_name)?;
-    EnableTable::check(call.services, &table)?;
     answer(call.submit(Box::new(EnableTable::new(&table)), req.nonce_group, req.nonce)?)
 }
 
@@ -66,7 +71,7 @@ pub fn disable_table(call: &Call<'_>, req: pb::DisableTableRequest) -> Result<pb
         return answer(id);
     }
     let table = table(&req.table_name)?;
-    DisableTable::check(call.services, &table)?;
+    DisableTable::check(call.services, &table).map_err(|e| name_only(e, class::TABLE_NOT_ENABLED, &table))?;
     answer(call.submit(Box::new(DisableTable::new(&table)), req.nonce_group, req.nonce)?)
 }
 
