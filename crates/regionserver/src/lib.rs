@@ -130,11 +130,17 @@ impl RegionServer {
         }
         let region = Region::open(self.ctx.clone(), info.clone(), table.clone())?;
         let seq = region.open_seq_num();
-        if region.needs_compaction() || region.stores().iter().any(|(_, s)| s.has_references()) {
-            self.background.want_compaction(background::Job::new(info.encoded_name()));
-        }
-        self.online.insert(region);
+        // First, or the compaction would look for it in vain.
+        self.online.insert(region.clone());
+        self.compact_if_due(&region);
         Ok(seq)
+    }
+
+    /// A region with too many files, or with files of a parent that it should get rid of, is compacted.
+    fn compact_if_due(&self, region: &Region) {
+        if region.needs_compaction() || region.has_references() {
+            self.background.want_compaction(background::Job::new(region.info().encoded_name()));
+        }
     }
 
     /// Flushes and closes a region. Blocking; a region that is not here is closed already.
@@ -222,6 +228,7 @@ impl RegionServer {
             if period > 0 && region.stores().iter().any(|(_, s)| overdue(s)) {
                 self.background.want_flush(region.info().encoded_name());
             }
+            self.compact_if_due(&region);
             for family in region.needs_major_compaction() {
                 let mut job = background::Job::new(region.info().encoded_name());
                 job.family = Some(family.to_vec());
