@@ -33,7 +33,8 @@ impl ServerName {
     /// Reads `host:port`, as hbase:meta's info:server has it.
     pub fn parse_address(address: &str, start_code: i64) -> Result<ServerName, CatalogError> {
         let bad = |why: &str| CatalogError::malformed(format!("server address {address:?}"), why);
-        let (host, port) = address.rsplit_once(':').ok_or_else(|| bad("expected host:port"))?;
+        let (host, port) =
+            address.rsplit_once(':').filter(|(host, _)| !host.is_empty()).ok_or_else(|| bad("expected host:port"))?;
         Ok(ServerName::new(host, port.parse().map_err(|_| bad("the port is not a number"))?, start_code))
     }
 
@@ -81,6 +82,8 @@ mod tests {
         assert_eq!(name.address(), "host.example:16020");
         assert_eq!(ServerName::from_proto(&name.to_proto()).unwrap(), name);
         assert_eq!(ServerName::parse_address("h:1", 7).unwrap(), ServerName::new("h", 1, 7));
+        // A server without a host could be written but not read again.
+        assert!(ServerName::parse_address(":1", 7).is_err() && ServerName::parse(",1,7").is_err());
         assert_eq!(
             ServerName::parse("h,x,1").unwrap_err().to_string(),
             "malformed server name \"h,x,1\": the port is not a number"
