@@ -46,14 +46,13 @@ pub fn scan(proto: &pb::Scan, region: &Region) -> Result<ScanSpec, Fault> {
     check_filter(proto.filter.as_ref())?;
     let raw = attribute(&proto.attribute, RAW_ATTRIBUTE).is_some_and(|v| v.first().is_some_and(|b| *b != 0));
     let include_start = proto.include_start_row.unwrap_or(true);
-    // A scan from a row to the same row, with the row itself, is a Get.
-    let is_get = include_start && !start_row.is_empty() && start_row == stop_row;
+    let include_stop = includes_stop(proto);
     Ok(ScanSpec {
         families: families(&proto.column, &proto.cf_time_range, region)?,
         start_row,
         include_start,
         stop_row,
-        include_stop: proto.include_stop_row.unwrap_or(false) || is_get,
+        include_stop,
         reversed: proto.reversed.unwrap_or(false),
         max_versions: proto.max_versions.unwrap_or(1),
         time_range: time_range(proto.time_range.as_ref()),
@@ -65,6 +64,13 @@ pub fn scan(proto: &pb::Scan, region: &Region) -> Result<ScanSpec, Fault> {
         load_on_demand: proto.load_column_families_on_demand.unwrap_or(true),
         read_point: uncommitted(&proto.attribute).or(proto.mvcc_read_point.filter(|p| *p > 0)),
     })
+}
+
+/// Whether the stop row is part of the scan. Clients before 2.0 do not say it; for them a scan from a row to itself is a
+/// Get.
+fn includes_stop(proto: &pb::Scan) -> bool {
+    let row = proto.start_row.as_deref().unwrap_or_default();
+    proto.include_stop_row.unwrap_or(!row.is_empty() && proto.stop_row.as_deref() == Some(row))
 }
 
 fn check_row(row: &[u8]) -> Result<(), Fault> {
@@ -122,4 +128,27 @@ fn families(
         });
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_from_a_row_to_itself_is_empty_unless_the_client_is_too_old_to_say_so() {
+        let scan = |start: &'static str, stop: &'static str, include_stop_row| {
+            includes_stop(&pb::Scan {
+                start_row: Some(start.into()),
+                stop_row: Some(stop.into()),
+                include_stop_row,
+                ..pb::Scan::default()
+            })
+        };
+        assert!(!scan("r", "r", Some(false)));
+        assert!(scan("r", "r", Some(true)));
+        assert!(scan("r", "r", None));
+        assert!(!scan("r", "s", None));
+        assert!(!scan("", "", None));
+        assert!(!includes_stop(&pb::Scan::default()));
+    }
 }

@@ -3,9 +3,10 @@
 use crate::cells::CellCursor;
 use crate::error::Fault;
 use crate::{RegionServer, mutation, result};
+use martite_cell::CellBuf;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
-use martite_region::{Check, Condition, MutationKind, Region, RegionError, WriteBody, WriteRequest, Written};
+use martite_region::{Check, Condition, Mutation, MutationKind, Region, RegionError, WriteBody, WriteRequest, Written};
 use martite_rpc::{Call, Class, Responder};
 use pb::Message;
 use std::sync::Arc;
@@ -61,7 +62,9 @@ impl RegionServer {
         let plain = matches!(one.kind, MutationKind::Put | MutationKind::Delete);
         Ok(match &request.condition {
             Some(condition) => {
-                (region, WriteRequest::atomic(vec![one], Some(decode_condition(condition)?), nonce_group), true)
+                let condition = decode_condition(condition)?;
+                check_same_row(&condition, std::slice::from_ref(&one))?;
+                (region, WriteRequest::atomic(vec![one], Some(condition), nonce_group), true)
             }
             None if plain => (region, WriteRequest::batch(vec![one]), true),
             None => (region, WriteRequest::atomic(vec![one], None, nonce_group), false),
@@ -90,7 +93,9 @@ fn answer(call: Call, answers_processed: bool, outcome: Result<Written, RegionEr
         Some(Ok(())) => true,
         None => written.processed,
     };
-    let (result, block) = match (written.result, conn.codec) {
+    // An Increment or Append without a condition always has a result, be it an empty one.
+    let cells = written.result.or_else(|| (!answers_processed).then(CellBuf::default));
+    let (result, block) = match (cells, conn.codec) {
         (None, _) => (None, Vec::new()),
         (Some(cells), Some(codec)) => {
             (Some(result::in_block(cells.len())), result::block(untagged(cells, codec), codec))
@@ -109,11 +114,11 @@ fn respond(responder: Responder, durable: Result<(), RegionError>, response: &pb
 }
 
 /// New cells of Increment and Append hold their tags; a client without a codec for tags must not see them.
-pub(crate) fn untagged(cells: martite_cell::CellBuf, codec: martite_cell::Codec) -> martite_cell::CellBuf {
+pub(crate) fn untagged(cells: CellBuf, codec: martite_cell::Codec) -> CellBuf {
     if codec.carries_tags() || cells.iter().all(|c| c.tags.is_empty()) {
         return cells;
     }
-    let mut out = martite_cell::CellBuf::new(false);
+    let mut out = CellBuf::new(false);
     cells.iter().for_each(|c| out.push(&c));
     out
 }
@@ -140,10 +145,38 @@ pub(crate) fn decode_condition(proto: &pb::Condition) -> Result<Condition, Fault
     Ok(Condition { row: proto.row.clone(), time_range: mutation::time_range(proto.time_range.as_ref()), check })
 }
 
+/// What is checked and what is changed must be one row.
+pub(crate) fn check_same_row(condition: &Condition, mutations: &[Mutation]) -> Result<(), Fault> {
+    if mutations.iter().all(|m| m.row == condition.row) {
+        return Ok(());
+    }
+    Err(Fault::do_not_retry("Action's getRow must match"))
+}
+
 /// Whether a write may be tried on the network thread: large ones go to the pool at once.
 pub(crate) fn is_short(write: &WriteRequest) -> bool {
     match &write.body {
         WriteBody::Batch(all) => all.len() <= 1000,
         WriteBody::Atomic { mutations, .. } => mutations.len() <= 1000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use martite_cell::TimeRange;
+
+    #[test]
+    fn what_is_checked_and_what_is_changed_must_be_one_row() {
+        let condition = Condition {
+            row: Bytes::from_static(b"r"),
+            time_range: TimeRange::ALL,
+            check: Check::Filter(martite_proto::Filter::default()),
+        };
+        let of = |row: &'static str| Mutation::new(MutationKind::Put, row, CellBuf::new(true));
+        assert!(check_same_row(&condition, &[of("r"), of("r")]).is_ok());
+        let fault = check_same_row(&condition, &[of("r"), of("s")]).unwrap_err();
+        assert_eq!((fault.message.as_str(), fault.do_not_retry), ("Action's getRow must match", true));
     }
 }
