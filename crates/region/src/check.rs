@@ -114,7 +114,7 @@ impl Region {
 
     /// Size and limit, if the cell is too large.
     pub(crate) fn check_cell_size(&self, cell: &CellRef<'_>) -> Result<(), (u64, u64)> {
-        let limit = self.ctx.config.max_cell_size_bytes;
+        let limit = self.settings.max_cell_size_bytes;
         let tags = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
         // As HBase measures: with the length before the KeyValue.
         let size = (cell.key_value_len() + tags + 4) as u64;

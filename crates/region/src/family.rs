@@ -3,7 +3,7 @@
 use crate::RegionError;
 use martite_catalog::{FamilyDescriptor, KeepDeletedCells, TableDescriptor};
 use martite_hfile::{BloomType, Compression, Encoding};
-use martite_store::{FamilyOptions, KeepDeleted};
+use martite_store::{FamilyOptions, KeepDeleted, StoreOverrides};
 
 /// The store's options of a family. An attribute that this build cannot honour is an error that names it.
 pub fn family_options(family: &FamilyDescriptor, table: &TableDescriptor) -> Result<FamilyOptions, RegionError> {
@@ -34,7 +34,24 @@ pub fn family_options(family: &FamilyDescriptor, table: &TableDescriptor) -> Res
         cache_data_on_write: family.is_cache_data_on_write(),
         time_to_purge_deletes_ms: setting(family, table, "hbase.hstore.time.to.purge.deletes").unwrap_or(0),
         delete_expired_files: setting(family, table, "hbase.store.delete.expired.storefile").unwrap_or(true),
+        overrides: overrides(family, table),
     })
+}
+
+/// Keys of the configuration that the table or the family sets for itself, the family's before the table's.
+fn overrides(family: &FamilyDescriptor, table: &TableDescriptor) -> StoreOverrides {
+    StoreOverrides {
+        flush_size_bytes: table.memstore_flush_size_bytes().filter(|&n| n > 0),
+        blocking_files: setting(family, table, "hbase.hstore.blockingStoreFiles"),
+        min_files: setting(family, table, "hbase.hstore.compaction.min"),
+        max_files: setting(family, table, "hbase.hstore.compaction.max"),
+        min_size_bytes: setting(family, table, "hbase.hstore.compaction.min.size"),
+        max_size_bytes: setting(family, table, "hbase.hstore.compaction.max.size"),
+        ratio: setting(family, table, "hbase.hstore.compaction.ratio"),
+        ratio_off_peak: setting(family, table, "hbase.hstore.compaction.ratio.offpeak"),
+        major_period_ms: setting(family, table, "hbase.hregion.majorcompaction"),
+        major_jitter: setting(family, table, "hbase.hregion.majorcompaction.jitter"),
+    }
 }
 
 fn setting<T: std::str::FromStr>(family: &FamilyDescriptor, table: &TableDescriptor, key: &str) -> Option<T> {
@@ -95,6 +112,9 @@ mod tests {
         let options = family_options(&family, &table).unwrap();
         assert_eq!((options.max_versions, options.ttl_ms, options.keep_deleted), (3, Some(7000), KeepDeleted::Ttl));
         assert_eq!((options.bloom, options.delete_expired_files), (BloomType::RowPrefix(4), false));
+        let table = table.with("hbase.hstore.compaction.min", "5").with("hbase.hstore.blockingStoreFiles", "7");
+        let options = family_options(&family.clone().with("hbase.hstore.compaction.min", "2"), &table).unwrap();
+        assert_eq!((options.overrides.min_files, options.overrides.blocking_files), (Some(2), Some(7)));
         let error = family_options(&family.with("COMPRESSION", "RAR"), &table).unwrap_err();
         assert_eq!(error.to_string(), "Column family f: COMPRESSION 'RAR' is not supported");
     }

@@ -153,6 +153,9 @@ fn settings(ctx: &RegionContext, table: &TableDescriptor) -> Settings {
     let config = &ctx.config;
     let flush_size_bytes = table.memstore_flush_size_bytes().filter(|&n| n > 0).unwrap_or(config.flush_size_bytes);
     let max_file_size_bytes = table.max_file_size_bytes().filter(|&n| n > 0).unwrap_or(config.max_file_size_bytes);
+    let block_multiplier = number(table, "hbase.hregion.memstore.block.multiplier")
+        .and_then(|n| u64::try_from(n).ok())
+        .unwrap_or(config.block_multiplier);
     // Regions of one age must not all split at once: up to an eighth more or less.
     let jitter = (ctx.stores.random.u64() % 1000) as f64 / 1000.0 - 0.5;
     let jitter_bytes = (max_file_size_bytes as f64 * config.max_file_size_jitter * jitter) as i64;
@@ -160,9 +163,18 @@ fn settings(ctx: &RegionContext, table: &TableDescriptor) -> Settings {
         read_only: table.is_read_only(),
         durability: Durability::from_wire(table.durability() as i32).or(config.durability).or(Durability::SyncWal),
         flush_size_bytes,
-        blocking_size_bytes: flush_size_bytes.saturating_mul(config.block_multiplier),
+        blocking_size_bytes: flush_size_bytes.saturating_mul(block_multiplier),
         max_file_size_bytes: max_file_size_bytes.saturating_add_signed(jitter_bytes),
+        max_cell_size_bytes: match number(table, "hbase.server.keyvalue.maxsize") {
+            Some(limit) => limit.max(0) as u64,
+            None => config.max_cell_size_bytes,
+        },
     }
+}
+
+/// A key of the configuration that the table sets for itself.
+fn number(table: &TableDescriptor, key: &str) -> Option<i64> {
+    table.setting(key)?.trim().parse().ok()
 }
 
 impl From<CatalogError> for RegionError {

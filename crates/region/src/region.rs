@@ -55,6 +55,8 @@ pub(crate) struct Settings {
     pub flush_size_bytes: u64,
     pub blocking_size_bytes: u64,
     pub max_file_size_bytes: u64,
+    /// 0: no limit.
+    pub max_cell_size_bytes: u64,
 }
 
 /// What the region has done and holds.

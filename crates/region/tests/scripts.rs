@@ -7,8 +7,10 @@ use rig::{Rig, script, table};
 
 #[test]
 fn puts_and_batches() {
-    let config = RegionConfig { max_cell_size_bytes: 200, timestamp_slop_ms: Some(5000), ..RegionConfig::default() };
-    script::run("puts", Rig::with(table(&["f", "g"]), config));
+    let config = RegionConfig { max_cell_size_bytes: 10, timestamp_slop_ms: Some(5000), ..RegionConfig::default() };
+    // The table's own limit counts.
+    let table = table(&["f", "g"]).with("hbase.server.keyvalue.maxsize", "200");
+    script::run("puts", Rig::with(table, config));
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub use error::StoreError;
 pub use files::{Blocking, CacheOnly, Files};
 pub use flush::{FlushTicket, FlushedFile};
 pub use memstore::{MemStore, Segment};
-pub use options::{FamilyOptions, KeepDeleted, StoreConfig};
+pub use options::{FamilyOptions, KeepDeleted, StoreConfig, StoreOverrides};
 pub use reference::{Half, Reference, split_files};
 pub use scan::{CompactionKind, CompactionScan, CompactionScanner, ReadView, StoreScan, StoreScanner};
 pub use store::{Store, StoreContext};

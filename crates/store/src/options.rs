@@ -47,6 +47,24 @@ pub struct FamilyOptions {
     pub time_to_purge_deletes_ms: u64,
     /// `hbase.store.delete.expired.storefile`: a file whose newest cell has expired is dropped unread.
     pub delete_expired_files: bool,
+    /// What the table or the family says differently from the server.
+    pub overrides: StoreOverrides,
+}
+
+/// Options of [`StoreConfig`] that a table or a family sets for itself; the keys are the same.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StoreOverrides {
+    /// The table's `MEMSTORE_FLUSHSIZE`.
+    pub flush_size_bytes: Option<u64>,
+    pub blocking_files: Option<usize>,
+    pub min_files: Option<usize>,
+    pub max_files: Option<usize>,
+    pub min_size_bytes: Option<u64>,
+    pub max_size_bytes: Option<u64>,
+    pub ratio: Option<f64>,
+    pub ratio_off_peak: Option<f64>,
+    pub major_period_ms: Option<u64>,
+    pub major_jitter: Option<f64>,
 }
 
 impl FamilyOptions {
@@ -72,6 +90,7 @@ impl FamilyOptions {
             cache_data_on_write: false,
             time_to_purge_deletes_ms: 0,
             delete_expired_files: true,
+            overrides: StoreOverrides::default(),
         }
     }
 
@@ -145,8 +164,56 @@ impl StoreConfig {
     }
 }
 
+impl StoreConfig {
+    /// The options of a store whose table or family sets some of them itself.
+    pub fn overridden(&self, by: &StoreOverrides) -> StoreConfig {
+        let mut config = self.clone();
+        let c = &mut config.compaction;
+        if let Some(size) = by.flush_size_bytes {
+            // Small files are those of a flush, unless the configuration says otherwise.
+            if c.min_size_bytes == self.flush_size_bytes {
+                c.min_size_bytes = size;
+            }
+            config.flush_size_bytes = size;
+        }
+        c.min_files = by.min_files.unwrap_or(c.min_files).max(2);
+        c.max_files = by.max_files.unwrap_or(c.max_files);
+        c.min_size_bytes = by.min_size_bytes.unwrap_or(c.min_size_bytes);
+        c.max_size_bytes = by.max_size_bytes.unwrap_or(c.max_size_bytes);
+        c.ratio = by.ratio.unwrap_or(c.ratio);
+        c.ratio_off_peak = by.ratio_off_peak.unwrap_or(c.ratio_off_peak);
+        c.major_period_ms = by.major_period_ms.unwrap_or(c.major_period_ms);
+        c.major_jitter = by.major_jitter.unwrap_or(c.major_jitter);
+        config.blocking_files = by.blocking_files.unwrap_or(config.blocking_files);
+        config
+    }
+}
+
 impl Default for StoreConfig {
     fn default() -> StoreConfig {
         StoreConfig::with_flush_size(128 << 20)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_s_own_options_take_the_place_of_the_server_s() {
+        let server = StoreConfig::with_flush_size(64 << 20);
+        assert_eq!(server.overridden(&StoreOverrides::default()), server);
+        let own = server.overridden(&StoreOverrides {
+            flush_size_bytes: Some(1 << 20),
+            min_files: Some(1),
+            blocking_files: Some(9),
+            major_period_ms: Some(0),
+            ..StoreOverrides::default()
+        });
+        let c = &own.compaction;
+        assert_eq!((own.flush_size_bytes, c.min_size_bytes, c.min_files), (1 << 20, 1 << 20, 2));
+        assert_eq!((own.blocking_files, c.major_period_ms, c.max_files), (9, 0, server.compaction.max_files));
+        let set = StoreOverrides { flush_size_bytes: Some(1), min_size_bytes: Some(7), ..StoreOverrides::default() };
+        assert_eq!(server.overridden(&set).compaction.min_size_bytes, 7);
     }
 }

@@ -44,6 +44,8 @@ pub struct Store {
     family_name: String,
     tmp_dir: PathBuf,
     options: Arc<FamilyOptions>,
+    /// The server's options, with those of the family in their place.
+    config: StoreConfig,
     memstore: MemStore,
     /// Oldest first. Held for reading while a view is taken, so that a flush is in the view once.
     files: RwLock<Arc<Vec<Arc<StoreFile>>>>,
@@ -80,6 +82,7 @@ impl Store {
             compacted: Mutex::default(),
             poisoned: AtomicBool::new(false),
             counters: Counters::default(),
+            config: ctx.config.overridden(&options.overrides),
             ctx,
             dir,
             family_name,
@@ -101,6 +104,9 @@ impl Store {
     }
     pub fn context(&self) -> &Arc<StoreContext> {
         &self.ctx
+    }
+    pub fn config(&self) -> &StoreConfig {
+        &self.config
     }
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -137,7 +143,7 @@ impl Store {
     }
     /// More files than [`StoreConfig::blocking_files`]: flushes should wait.
     pub fn has_too_many_files(&self) -> bool {
-        self.file_count() > self.ctx.config.blocking_files
+        self.file_count() > self.config.blocking_files
     }
 
     /// The row that halves the largest file; None if the store cannot be split: it is empty, has references, or its

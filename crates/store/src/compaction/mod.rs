@@ -107,7 +107,7 @@ impl Store {
         let newest_busy = files.iter().rposition(|f| compacting.contains(f.name()));
         let candidates: Vec<Candidate> = files.iter().map(|f| candidate(f)).collect();
         let request = CompactionRequest { force_major: request.force_major && newest_busy.is_none(), ..request };
-        let config = &self.context().config;
+        let config = self.config();
         let chosen = policy::select(&candidates, newest_busy, config, self.options().file_ttl_ms(), &request)?;
         let files: Vec<_> = chosen.files.iter().map(|i| files[*i].clone()).collect();
         let names: Vec<String> = files.iter().map(|f| f.name().to_owned()).collect();
@@ -130,19 +130,19 @@ impl Store {
         let files = self.files();
         let free = files.iter().filter(|f| !compacting.contains(f.name()));
         let references = free.clone().any(|f| f.is_reference());
-        references || free.count() >= self.context().config.compaction.min_files
+        references || free.count() >= self.config().compaction.min_files
     }
 
     /// Whether enough time has passed for a major compaction.
     pub fn needs_major_compaction(&self, now_ms: u64) -> bool {
         let candidates: Vec<Candidate> = self.files().iter().map(|f| candidate(f)).collect();
         let candidates: Vec<_> = candidates.iter().collect();
-        policy::major_is_due(&candidates, &self.context().config, self.options().file_ttl_ms(), now_ms)
+        policy::major_is_due(&candidates, self.config(), self.options().file_ttl_ms(), now_ms)
     }
 
     /// How urgent compaction is: the files that are still allowed before flushes wait; negative beyond.
     pub fn compaction_priority(&self) -> i64 {
-        self.context().config.blocking_files as i64 - self.file_count() as i64
+        self.config().blocking_files as i64 - self.file_count() as i64
     }
 }
 

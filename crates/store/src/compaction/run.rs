@@ -24,7 +24,7 @@ struct Inputs {
 impl Inputs {
     fn of(store: &Store, plan: &CompactionPlan, smallest_read_point: u64, now_ms: u64) -> Inputs {
         let files = &plan.files;
-        let old_before_ms = now_ms.saturating_sub(store.context().config.keep_seq_id_ms);
+        let old_before_ms = now_ms.saturating_sub(store.config().keep_seq_id_ms);
         let is_old = |f: &&Arc<StoreFile>| f.modified_ms < old_before_ms;
         let forget = if plan.all_files && !store.options().new_version_behavior {
             files.iter().filter(is_old).map(|f| f.max_mvcc()).max().unwrap_or(0)
@@ -54,8 +54,7 @@ impl Store {
         now_ms: u64,
         throttle: &dyn Throttle,
     ) -> Result<CompactionOutcome, StoreError> {
-        let source =
-            CompactionSource::new(&self.context().files, throttle, self.context().config.throttle_every_bytes.max(1));
+        let source = CompactionSource::new(&self.context().files, throttle, self.config().throttle_every_bytes.max(1));
         let inputs = Inputs::of(self, &plan, smallest_read_point, now_ms);
         let out = self.merge(&plan, &inputs, smallest_read_point, now_ms, &source)?;
         let meta = StoreMeta {
