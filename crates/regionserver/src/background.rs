@@ -215,7 +215,8 @@ impl Background {
     /// True: the region has enough files for another round.
     fn compact(&self, server: &Arc<RegionServer>, job: &Job) -> bool {
         let Some(region) = server.online.by_encoded(&job.region) else { return false };
-        if !job.user && !(self.compactions_on.load(Ordering::Acquire) && region.table().is_compaction_enabled()) {
+        let allowed = self.compactions_on.load(Ordering::Acquire) && region.table().is_compaction_enabled();
+        if !(job.user || allowed) {
             return false;
         }
         match region.compact(job.family.as_deref(), job.major, self) {
