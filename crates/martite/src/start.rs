@@ -120,11 +120,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
     Ok(Running { wal, regions, master, nodes, ports, shards })
 }
 
-fn address(
-    config: &Config,
-    host: martite_config::Key<martite_config::Text>,
-    port: u16,
-) -> Result<SocketAddr, Failure> {
+fn address(config: &Config, host: martite_config::Key<martite_config::Text>, port: u16) -> Result<SocketAddr, Failure> {
     let text = config.get(host);
     let text = if text.is_empty() { "0.0.0.0".to_owned() } else { text };
     let ip =

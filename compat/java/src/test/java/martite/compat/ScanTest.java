@@ -315,7 +315,6 @@ class ScanTest extends CompatTest {
     assertEquals(want, rows(table, new Scan().setIsolationLevel(IsolationLevel.READ_UNCOMMITTED)));
     assertEquals(want, rows(table, new Scan().setConsistency(Consistency.TIMELINE)));
     assertEquals(want, rows(table, new Scan().setLoadColumnFamiliesOnDemand(false).setPriority(300).setId("mine")));
-    assertEquals(want, rows(table, new Scan().setAsyncPrefetch(true).setCaching(3)));
     assertEquals(want, rows(table, new Scan().setFilter(new FirstKeyOnlyFilter())));
     assertEquals("", rows(newTable("f"), new Scan()));
   }
