@@ -150,6 +150,10 @@ fn parse_cell<'k, 'a: 'k>(
     let (stamp, rest) = split_fixed(rest, 9, "timestamp and type")?;
     let (value, rest) = split_len(rest, "value")?;
     let (tags, rest) = if with_tags { split_len(rest, "tags")? } else { (&[][..], rest) };
+    // A KeyValue tells their length in 16 bits.
+    if tags.len() > u16::MAX as usize {
+        return Err(CellError::Malformed(format!("tags of {} bytes", tags.len())));
+    }
     let (mvcc, rest) = split_fixed(rest, 8, "mvcc")?;
     key_buf.clear();
     key::append_key(key_buf, row, family, qualifier, be64(stamp), stamp[8]);

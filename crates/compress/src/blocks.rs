@@ -48,7 +48,7 @@ impl Chunk {
             // A 3 byte copy element makes 64 bytes.
             Chunk::Snappy => packed.saturating_mul(22).saturating_add(64),
             Chunk::Lz4 => packed.saturating_mul(255).saturating_add(64),
-            Chunk::Zstd => usize::MAX,
+            Chunk::Zstd => zstandard::most_plain(packed),
         }
     }
 

@@ -12,6 +12,11 @@ thread_local! {
     static CONTEXTS: RefCell<(zstd::bulk::Compressor<'static>, zstd::bulk::Decompressor<'static>)> = RefCell::default();
 }
 
+/// More than this many plain bytes cannot come out of `packed` bytes: a block of 4 bytes makes at most 128 KiB.
+pub(crate) fn most_plain(packed: usize) -> usize {
+    packed.saturating_mul(32 << 10).saturating_add(128 << 10)
+}
+
 pub(crate) fn is_frame(data: &[u8]) -> bool {
     data.starts_with(&MAGIC)
 }
@@ -33,6 +38,10 @@ pub(crate) fn decompress_into(data: &[u8], room: &mut [u8]) -> Result<usize, Com
 
 /// Unpacks frames that hold `plain_len` bytes.
 pub(crate) fn decompress(data: &[u8], plain_len: usize, out: &mut Vec<u8>) -> Result<(), CompressError> {
+    if plain_len > most_plain(data.len()) {
+        let reason = format!("{plain_len} bytes from {} packed ones", data.len());
+        return Err(CompressError::Corrupt { codec: ZSTD, reason });
+    }
     let start = out.len();
     out.resize(start + plain_len, 0);
     let len = decompress_into(data, &mut out[start..])?;

@@ -110,6 +110,9 @@ fn inline_cells(proto: &pb::MutationProto, kind: MutationKind, row: &[u8]) -> Re
             } else {
                 qualifier
             };
+            if let Some(tags) = qv.tags.as_ref().filter(|tags| tags.len() > u16::MAX as usize) {
+                return Err(Fault::illegal_argument(format!("Tags of {} bytes", tags.len())));
+            }
             flat.clear();
             key::append_key(&mut flat, row, &column.family, qualifier, ts, cell_type as u8);
             cells.push(&CellRef { key: &flat, value, tags: qv.tags.as_deref().unwrap_or_default(), seq_id: 0 });

@@ -138,7 +138,9 @@ fn next_candidate(bytes: &[u8], at: usize, salt: u32) -> Option<usize> {
         let key_end = head + CHECKSUM_LEN;
         for start in (head.saturating_sub(LONGEST_KEY).max(at + 1)..head).rev() {
             let Some((len, width)) = varint(&bytes[start..]) else { continue };
-            if (start + width) as u64 + len == key_end as u64 && parse_entry(&bytes[start..], Some(salt)).is_ok() {
+            if len.checked_add((start + width) as u64) == Some(key_end as u64)
+                && parse_entry(&bytes[start..], Some(salt)).is_ok()
+            {
                 return Some(start);
             }
         }

@@ -1,4 +1,5 @@
-//! `cargo xtask e2e`: builds the binary, starts it in a temporary folder, runs compat/java against it, stops it.
+//! `cargo xtask e2e`: builds the binary, starts it in a temporary folder, runs compat/java and then a short sweep of HBase's
+//! PerformanceEvaluation against it, stops it.
 //!
 //! When a test fails the folder with the server's data and log stays; its name is printed.
 
@@ -42,7 +43,10 @@ pub fn run(args: &[&str]) -> Outcome {
     let folder = tempfile::tempdir().map_err(|e| format!("a temporary folder: {e}"))?;
     let data = folder.path().join("data");
     let server = Server::start(&binary, &data, &[]).map_err(|e| keep(e.to_string(), folder.path()))?;
-    let tested = succeed(&mut tests(&options, &server));
+    let mut tested = succeed(&mut tests(&options, &server));
+    if tested.is_ok() && options.client.is_none() && options.test.is_none() {
+        tested = evaluation(&server, folder.path()).and_then(|mut sweep| succeed(&mut sweep));
+    }
     let outcome = tested.and_then(|()| match server.stop(&binary, &data) {
         Ok(0) => Ok(()),
         Ok(code) => Err(format!("the server ended with code {code}")),
@@ -78,4 +82,21 @@ fn tests(options: &Options<'_>, server: &Server) -> Command {
         maven.arg(format!("-Dtest={test}"));
     }
     maven
+}
+
+/// HBase's own load generator: scripts/pe-sweep.sh.
+fn evaluation(server: &Server, folder: &Path) -> Outcome<Command> {
+    let property =
+        |name: &str, value: &str| format!("<property><name>{name}</name><value>{value}</value></property>\n");
+    let site = [
+        "<configuration>\n".to_owned(),
+        property("hbase.zookeeper.quorum", "localhost"),
+        property("hbase.zookeeper.property.clientPort", &server.zookeeper.port().to_string()),
+        "</configuration>\n".to_owned(),
+    ];
+    let file = folder.join("hbase-site.xml");
+    std::fs::write(&file, site.concat()).map_err(at(&file))?;
+    let mut sweep = Command::new(root().join("scripts/pe-sweep.sh"));
+    sweep.arg("--smoke").arg(folder);
+    Ok(sweep)
 }

@@ -406,10 +406,15 @@ impl Multi {
             self.processed = Some(written.processed);
         }
         // Results of Increments and Appends stand merged in the first element, and in the message itself even for
-        // clients with a codec.
+        // clients with a codec. Under a condition the other elements have an index only.
         let mut first = written.result.as_ref().map(|cells| result::inline(cells.iter()));
-        for index in 0..actions {
-            self.push_success(slot, index as u32, first.take().unwrap_or_default());
+        for index in 0..actions as u32 {
+            match first.take() {
+                None if conditional => {
+                    self.push(slot, pb::ResultOrException { index: Some(index), ..Default::default() });
+                }
+                result => self.push_success(slot, index, result.unwrap_or_default()),
+            }
         }
         self.pending.push(written.pending);
     }
