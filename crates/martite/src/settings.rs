@@ -39,7 +39,32 @@ pub fn load(args: &args::Start) -> Result<Config, Failure> {
             .ok_or_else(|| Failure::new(exit::USAGE, format!("-D {define}: expected KEY=VALUE")))?;
         loader = loader.set(key, value, "command line");
     }
-    loader.load().map_err(wrong)
+    let config = loader.load().map_err(wrong)?;
+    check(&config)?;
+    Ok(config)
+}
+
+/// Settings that somebody relies on and this server cannot honour end the start: silence would be dangerous.
+fn check(config: &Config) -> Result<(), Failure> {
+    let refuse = |key: &str, why: &str| Err(Failure::new(exit::USAGE, format!("{key}: {why}")));
+    if config.get(keys::AUTHENTICATION) != "simple" {
+        return refuse(keys::AUTHENTICATION.name(), "only simple authentication is supported");
+    }
+    if config.get(keys::AUTHORIZATION) {
+        return refuse(keys::AUTHORIZATION.name(), "access control is not supported");
+    }
+    if config.get(keys::CLUSTER_DISTRIBUTED) {
+        return refuse(keys::CLUSTER_DISTRIBUTED.name(), "only a standalone server is supported");
+    }
+    if !config.get(keys::WAL_DIR).is_empty() {
+        return refuse(keys::WAL_DIR.name(), "logs are kept below hbase.rootdir");
+    }
+    for key in [keys::COPROCESSOR_REGION, keys::COPROCESSOR_USER_REGION] {
+        if let Some(class) = config.get(key).iter().find(|c| !c.ends_with(".MultiRowMutationEndpoint")) {
+            return refuse(key.name(), &format!("coprocessor {class} is not built in"));
+        }
+    }
+    Ok(())
 }
 
 /// The data folder: `--data`, else hbase.rootdir where it is set, else `./data`.
