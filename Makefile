@@ -2,6 +2,8 @@
 .PHONY: run test setup build check e2e bench-hbase
 
 DATA ?= ./data
+# Where rustup puts cargo; a shell that was there before does not know it.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 run: setup
 	cargo build --release -p martite

@@ -1,8 +1,9 @@
 #!/bin/bash
 # Runs the stock PerformanceEvaluation of HBase 2.6.4 against a running server, command after command, option after option, with
 # the data in memory, flushed, compacted and split, and reads everything back after each write.
-#   scripts/pe-sweep.sh [--smoke] [--rows N] [--list] CONF [FILTER]
+#   scripts/pe-sweep.sh [--smoke] [--rows N] [--list] CONF|BINARY [FILTER]
 # CONF       folder with the hbase-site.xml that names the server
+# BINARY     the server's program: it is started, and stopped and killed in the groups restart and kill, which CONF lacks
 # FILTER     a regular expression on GROUP/CASE; a group with a match runs whole, for its cases build on each other
 # --rows N   rows of a client, 2000
 # --smoke    a minute's choice
@@ -12,17 +13,47 @@
 # of 25 clients keeps 28 MB of latencies.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
+# What the groups restart and kill ask for: server FOLDER start|stop|kill. FOLDER has the program's name in `binary`.
+server() {
+  local folder=$1 pid ports=(0 0 0)
+  case $2 in
+    start)
+      if [ -s "$folder/ports" ]; then read -ra ports < "$folder/ports"; fi
+      : > "$folder/ready"
+      nohup "$(cat "$folder/binary")" start --data "$folder/data" --hostname localhost --zookeeper-port "${ports[0]}" \
+        --master-port "${ports[1]}" --regionserver-port "${ports[2]}" > "$folder/ready" 2>> "$folder/server.log" < /dev/null &
+      pid=$!
+      # Its end is no news.
+      disown
+      echo $pid > "$folder/pid"
+      until grep -q '^ready' "$folder/ready"; do
+        kill -0 $pid || { tail -n 5 "$folder/server.log" >&2; return 1; }
+        sleep 0.05
+      done
+      # Clients find it again where it was.
+      sed 's/[^ ]*:\([0-9]*\)/\1/g; s/^ready //' "$folder/ready" > "$folder/ports"
+      read -ra ports < "$folder/ports"
+      printf '<configuration><property><name>%s</name><value>localhost</value></property><property><name>%s</name><value>%s</value></property></configuration>\n' \
+        hbase.zookeeper.quorum hbase.zookeeper.property.clientPort "${ports[0]}" > "$folder/hbase-site.xml" ;;
+    stop|kill)
+      pid=$(cat "$folder/pid")
+      if [ "$2" = kill ]; then kill -9 "$pid" 2> /dev/null || true; else kill "$pid"; fi
+      while kill -0 "$pid" 2> /dev/null; do sleep 0.05; done ;;
+  esac
+}
+if [ "${1:-}" = --server ]; then server "$2" "$3"; exit; fi
+
 rows=2000 smoke= list=
 while [ $# -gt 0 ]; do
   case $1 in
     --rows) rows=$2; shift 2 ;;
     --smoke) smoke=1; shift ;;
     --list) list=1; shift ;;
-    -*) sed -n '2,12p' "$0" >&2; exit 2 ;;
+    -*) sed -n '2,13p' "$0" >&2; exit 2 ;;
     *) break ;;
   esac
 done
-if [ $# -lt 1 ] && [ -z "$list" ]; then sed -n '2,12p' "$0" >&2; exit 2; fi
+if [ $# -lt 1 ] && [ -z "$list" ]; then sed -n '2,13p' "$0" >&2; exit 2; fi
 conf=${1:-} filter=${2:-.}
 
 group= table=
@@ -154,6 +185,8 @@ everything() {
   act "$table" major
   reads compacted 3
   check check rows=$((rows * 3)) cells=$((rows * 3)) length=0:1000
+  pe randomRead.size --size=2 randomRead 3
+  few randomSeekScan.size 20 --size=2 randomSeekScan 3
   pe randomDelete randomDelete 3
   check randomDelete.check
   pe sequentialDelete.autoFlush --autoFlush sequentialDelete 3
@@ -195,18 +228,23 @@ everything() {
   end
 
   group clients
-  for clients in 1 2 8 25; do
-    pe sequentialWrite.$clients sequentialWrite $clients
-    check check.$clients rows=$((rows * clients))
-    pe randomRead.$clients randomRead $clients
-    pe randomRead.multiGet.$clients --multiGet=100 randomRead $clients
-    few scanRange1000.$clients 100 scanRange1000 $clients
+  local con
+  for clients in 1 2 5 25; do
+    for con in false true; do
+      pe sequentialWrite.$clients.oneCon-$con --oneCon=$con sequentialWrite $clients
+      check check.$clients.oneCon-$con rows=$((rows * clients))
+      pe randomWrite.$clients.oneCon-$con --oneCon=$con randomWrite $clients
+      pe randomRead.$clients.oneCon-$con --oneCon=$con randomRead $clients
+      pe randomRead.multiGet.$clients.oneCon-$con --oneCon=$con --multiGet=100 randomRead $clients
+      pe scan.$clients.oneCon-$con --oneCon=$con scan $clients
+      few scanRange1000.$clients.oneCon-$con 100 --oneCon=$con scanRange1000 $clients
+      pe asyncRandomRead.$clients.oneCon-$con --oneCon=$con asyncRandomRead $clients
+      pe asyncRandomWrite.$clients.oneCon-$con --oneCon=$con asyncRandomWrite $clients
+      pe asyncScan.$clients.oneCon-$con --oneCon=$con asyncScan $clients
+      act "$table" drop
+    done
   done
-  pe randomWrite.oneCon --oneCon randomWrite 25
-  pe randomRead.oneCon --oneCon randomRead 25
-  pe scan.oneCon --oneCon scan 25
-  pe asyncRandomRead.oneCon --oneCon asyncRandomRead 25
-  pe asyncRandomWrite.oneCon --oneCon asyncRandomWrite 25
+  pe sequentialWrite sequentialWrite 25
   pe randomWrite.connCount --connCount=3 randomWrite 25
   pe randomRead.connCount --connCount=3 --multiGet=10 randomRead 25
   check check rows=$((rows * 25))
@@ -321,12 +359,74 @@ everything() {
   done
   end
   meta
+  if [ -n "$binary" ]; then
+    ended restart
+    ended kill
+  fi
+}
+
+# ended stop|kill: the server ends after each kind of write and under load; everything is read back after it.
+ended() {
+  group "$1"
+  local clients state
+  for clients in 1 5 25; do
+    pe sequentialWrite.$clients sequentialWrite $clients
+    act "$table" "$1"
+    check check.$clients rows=$((rows * clients)) cells=$((rows * clients)) length=0:1000
+    pe randomRead.$clients randomRead $clients
+    pe randomRead.multiGet.$clients --multiGet=100 randomRead $clients
+    pe scan.$clients scan $clients
+    few scanRange1000.$clients 100 scanRange1000 $clients
+  done
+  for state in flush major split; do
+    pe $state.randomWrite --oneCon=true randomWrite 25
+    act "$table" $state
+    act "$table" "$1"
+    check $state.check rows=$((rows * 25)) length=0:1000
+  done
+  act "$table" drop
+  pe sequentialWrite.tags --columns=2 --compress=ZSTD --blockEncoding=FAST_DIFF --presplit=3 sequentialWrite 5
+  cas 5
+  act "$table" "$1"
+  check increment.after "sum=IncrementTest:$((rows * 5))"
+  check append.after length=AppendTest:$((26 * 5))
+  pe sequentialDelete sequentialDelete 5
+  act "$table" "$1"
+  check sequentialDelete.check rows=0
+  end
+
+  group "during-$1"
+  pe sequentialWrite --presplit=2 sequentialWrite 5
+  sums=0
+  for clients in 1 5 25; do
+    disturbed "$1" sequentialWrite.$clients --autoFlush sequentialWrite $clients
+    check sequentialWrite.$clients.check length=0:1000
+    disturbed "$1" increment.$clients increment $clients
+    sums=$((sums + clients))
+    check increment.$clients.check "sum=IncrementTest:$((rows * sums))"
+  done
+  check rows.check rows=$((rows * 25))
+  disturbed "$1" asyncRandomWrite asyncRandomWrite 5
+  disturbed "$1" randomRead --multiGet=10 randomRead 25
+  disturbed "$1" scan scan 25
+  disturbed "$1" checkAndPut checkAndPut 5
+  check check rows=$((rows * 25))
+  end
 }
 sums=0
 disturbed() { step "$1.$2" during "$1" "$table" pe "--table=$table" "--rows=$rows" "${@:3}"; }
 
+binary=
+if [ -n "$conf" ] && [ ! -d "$conf" ]; then binary=$(realpath "$conf"); fi
 cases=$(mktemp)
 trap 'rm -f "$cases" "$cases.again"' EXIT
+if [ -n "$binary" ] && [ -z "$list" ]; then
+  conf=$(mktemp -d)
+  echo "$binary" > "$conf/binary"
+  trap 'server "$conf" kill; rm -rf "$cases" "$cases.again" "$conf"' EXIT
+  server "$conf" start
+  export PE_SWEEP_SERVER="$0 --server $conf" BOOTSTRAP=localhost:$(cut -d' ' -f3 "$conf/ports")
+fi
 if [ -n "$smoke" ]; then small > "$cases"; else everything > "$cases"; fi
 awk -F'\t' -v f="$filter" 'NR == FNR { split($1, p, "/"); if ($1 ~ f) wanted[p[1]]; next } { split($1, p, "/") } p[1] in wanted' \
   "$cases" "$cases" > "$cases.again"

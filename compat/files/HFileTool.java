@@ -32,6 +32,7 @@ import org.apache.hadoop.hbase.PrivateCellUtil;
 import org.apache.hadoop.hbase.Tag;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.fs.HFileSystem;
 import org.apache.hadoop.hbase.io.compress.Compression;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.io.hfile.BlockType;
@@ -52,18 +53,26 @@ public final class HFileTool {
 
   public static void main(String[] args) throws Exception {
     FileSystem fs = FileSystem.getLocal(HBaseConfiguration.create()).getRawFileSystem();
+    // With HBase's own checksums; the plain file system's readers do not look at them.
+    FileSystem checked = new HFileSystem(HBaseConfiguration.create(), true);
     BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line; (line = commands.readLine()) != null;) {
       String[] words = line.trim().split(" +");
       Configuration conf = HBaseConfiguration.create();
+      if (System.getProperty("zstd.codec") != null) {
+        conf.set("hbase.io.compress.zstd.codec", System.getProperty("zstd.codec"));
+      }
       Path path = new Path("file://" + new java.io.File(words[1]).getAbsolutePath());
       if (words[0].equals("write")) {
         write(conf, fs, path, words);
         continue;
       }
       try (PrintStream out = new PrintStream(new BufferedOutputStream(new FileOutputStream(words[2]), 1 << 16))) {
-        dump(conf, fs, path, out);
-        if (words.length > 3) {
+        dump(conf, checked, path, out);
+        if (HFile.getAndResetChecksumFailuresCount() != 0) {
+          throw new IllegalStateException("checksums of " + path);
+        }
+        if (words.length > 3 && !words[3].equals("0")) {
           askFilters(conf, fs, path, Integer.parseInt(words[3]), out);
         }
       }
@@ -94,8 +103,9 @@ public final class HFileTool {
     StoreFileWriter writer = new StoreFileWriter.Builder(conf, CacheConfig.DISABLED, fs).withFilePath(path)
       .withBloomType(BloomType.valueOf(options.getOrDefault("bloom", "ROW"))).withFileContext(context.build()).build();
     int rows = Integer.parseInt(options.getOrDefault("rows", "1000"));
+    String fill = "+".repeat(Integer.parseInt(options.getOrDefault("fill", "0")));
     for (int i = 0; i < rows; i++) {
-      for (KeyValue cell : row(i, tags, mvcc, meta)) {
+      for (KeyValue cell : row(i, tags, mvcc, meta, fill)) {
         writer.append(cell);
       }
     }
@@ -107,7 +117,7 @@ public final class HFileTool {
     return options.getOrDefault(name, value ? "1" : "0").equals("1");
   }
 
-  private static List<KeyValue> row(long i, boolean withTags, boolean mvcc, boolean meta) {
+  private static List<KeyValue> row(long i, boolean withTags, boolean mvcc, boolean meta, String fill) {
     byte[] row = bytes(String.format(meta ? "t,row-%07d,1" : "row-%07d", i));
     List<KeyValue> cells = new ArrayList<>();
     if (i % 10 == 0) {
@@ -126,7 +136,7 @@ public final class HFileTool {
       }
       for (int version = 0; version <= (i + j) % 2; version++) {
         boolean deleted = i % 13 == 5 && version == 0;
-        String value = ("value-" + i + "-" + j + "-" + version).repeat((int) (i % 5) + 1);
+        String value = ("value-" + i + "-" + j + "-" + version).repeat((int) (i % 5) + 1) + fill;
         add(cells, row, QUALIFIERS[j], START_MS + i - version,
           deleted ? KeyValue.Type.DeleteColumn : KeyValue.Type.Put, deleted ? "" : value, tags, mvcc ? i * 3 + j + 1 : 0);
       }

@@ -11,8 +11,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
@@ -40,8 +42,10 @@ import org.apache.hadoop.util.ToolRunner;
  *
  * <pre>
  *   pe OPTION... COMMAND CLIENTS           --nomapred is added
- *   during ACTION TABLE pe ...             ACTION (flush, major, split) is done again and again until the command ends
+ *   during ACTION TABLE pe ...             ACTION (flush, major, split, restart, kill) is done again and again until the
+ *                                          command ends
  *   flush|major|split|drop TABLE           returns when it is done
+ *   restart|kill TABLE                     the server stops or is killed, and starts again
  *   check TABLE [rows=N] [cells=N] [sum=QUALIFIER:N] [length=QUALIFIER:N]
  *       forward scan, backward scan and Gets of all rows agree, and there are as many; sum adds up counters,
  *       length is that of each value
@@ -53,10 +57,13 @@ public class PeSweep {
     Pattern.compile("native-hadoop library|Option \"rows\" unspecified|options provided for|ZKConnectionRegistry is deprecated|log4j:WARN|hbase.client.start.log");
   private static final Pattern BAD = Pattern.compile("Exception|Error\\b| ERROR | FATAL | WARN |^\\s+at .*\\.java:");
   private static final Pattern WARNING = Pattern.compile(" ERROR | FATAL | WARN ");
+  private static final Pattern FATAL = Pattern.compile(" ERROR | FATAL ");
   private static final Pattern MEASURES = Pattern.compile("Num measures \\(latency\\) : (\\d+)");
   private static final Pattern RANGE = Pattern.compile("Scan for key range (\\d+) - (\\d+) returned (\\d+) rows");
   private static final Pattern SPEED = Pattern.compile("Avg TPS/QPS\\]\\s+(\\d+)");
   private static final int GETS_IN_ONE_CALL = 500;
+  /** What ends the server; a client needs time between two of them. */
+  private static final List<String> ENDS = List.of("restart", "kill");
 
   private static final PrintStream OUT = System.out;
   private static OutputStream log = OutputStream.nullOutputStream();
@@ -124,7 +131,8 @@ public class PeSweep {
           act(rest.get(0), rest.get(1));
           return null;
         };
-        during(action, () -> evaluate(rest.subList(3, rest.size()), wrong, false));
+        boolean ends = ENDS.contains(rest.get(0));
+        during(ends ? 1000 : 200, ends ? 15000 : 200, action, () -> evaluate(rest.subList(3, rest.size()), wrong, false));
         break;
       case "check":
         check(rest.get(0), rest.subList(1, rest.size()));
@@ -138,20 +146,21 @@ public class PeSweep {
     void run() throws Exception;
   }
 
-  private static void during(Callable<Void> action, Work work) throws Exception {
+  private static void during(int firstMs, int pauseMs, Callable<Void> action, Work work) throws Exception {
     var thread = Executors.newSingleThreadExecutor();
-    var over = new java.util.concurrent.atomic.AtomicBoolean();
+    var over = new CountDownLatch(1);
     Future<?> acting = thread.submit(() -> {
-      while (!over.get()) {
-        Thread.sleep(200);
+      // Once at least, however short the work is.
+      Thread.sleep(firstMs);
+      do {
         action.call();
-      }
+      } while (!over.await(pauseMs, TimeUnit.MILLISECONDS));
       return null;
     });
     try {
       work.run();
     } finally {
-      over.set(true);
+      over.countDown();
       acting.get();
       thread.shutdown();
     }
@@ -179,11 +188,12 @@ public class PeSweep {
 
   private static void judge(List<String> step, String text, List<String> wrong) {
     boolean disturbed = step.get(0).equals("during");
+    boolean ended = disturbed && ENDS.contains(step.get(1));
     Matcher end = SPEED.matcher(text);
     String judged = end.find() ? text.substring(0, end.end()) : text;
     for (String line : judged.split("\n")) {
       // The client may tell of the retries that the disturbance makes; the exit code says whether it gave up.
-      boolean bad = disturbed ? WARNING.matcher(line).find() : BAD.matcher(line).find();
+      boolean bad = ended ? FATAL.matcher(line).find() : disturbed ? WARNING.matcher(line).find() : BAD.matcher(line).find();
       if (bad && !HARMLESS.matcher(line).find()) {
         wrong.add(line.length() > 300 ? line.substring(0, 300) + "…" : line);
       }
@@ -221,6 +231,11 @@ public class PeSweep {
   }
 
   private static void act(String action, String name) throws Exception {
+    if (ENDS.contains(action)) {
+      server(action.equals("kill") ? "kill" : "stop");
+      server("start");
+      return;
+    }
     TableName table = TableName.valueOf(name);
     try (Connection connection = ConnectionFactory.createConnection(HBaseConfiguration.create()); Admin admin = connection.getAdmin()) {
       switch (action) {
@@ -245,6 +260,15 @@ public class PeSweep {
           throw new IllegalArgumentException("no such step: " + action);
       }
     }
+  }
+
+  /** The command that PE_SWEEP_SERVER names starts and ends the server. */
+  private static void server(String what) throws Exception {
+    String command = System.getenv("PE_SWEEP_SERVER") + " " + what;
+    Process process = new ProcessBuilder("bash", "-c", command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    require(process.waitFor() == 0, command + ": " + said);
   }
 
   private static void compact(Admin admin, TableName table) throws Exception {

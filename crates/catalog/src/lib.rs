@@ -16,6 +16,7 @@
 pub mod attributes;
 pub mod coprocessor;
 pub mod family;
+pub mod file_tracker;
 pub mod files;
 mod jenkins;
 pub mod layout;

@@ -207,10 +207,7 @@ pub fn replica_column(column: &str, replica_id: i32) -> String {
 pub fn row_of(info: &RegionInfo) -> Bytes {
     match info.replica_id() {
         0 => info.name().clone(),
-        _ => {
-            let (start, end) = (info.start_key().clone(), info.end_key().clone());
-            RegionInfo::new(info.table().clone(), start, end, info.region_id()).name().clone()
-        }
+        _ => info.with_replica_id(0).name().clone(),
     }
 }
 
@@ -269,6 +266,13 @@ impl MetaEdit {
     /// Empty location columns, from which clients learn that the replica exists.
     pub fn empty_location(self, replica_id: i32) -> MetaEdit {
         self.info(SERVER, replica_id, b"").info(STARTCODE, replica_id, b"").info(SEQNUM, replica_id, b"")
+    }
+
+    /// Deletes all that the row says of a replica that is no more; not of replica 0.
+    pub fn without_replica(self, replica_id: i32) -> MetaEdit {
+        [SERVER, STARTCODE, SEQNUM, SERVER_NAME, STATE].iter().fold(self, |edit, column| {
+            edit.delete_column(CATALOG_FAMILY, replica_column(column, replica_id).as_bytes())
+        })
     }
 
     pub fn daughters(self, a: &RegionInfo, b: &RegionInfo) -> MetaEdit {

@@ -50,6 +50,13 @@ impl RegionInfo {
         RegionInfo { table, start_key, end_key, region_id, replica_id, offline: false, split: false, name, encoded }
     }
 
+    /// This region's other replica.
+    pub fn with_replica_id(&self, replica_id: i32) -> RegionInfo {
+        let (start, end) = (self.start_key.clone(), self.end_key.clone());
+        let region = RegionInfo::replica(self.table.clone(), start, end, self.region_id, replica_id);
+        region.with_flags(self.offline, self.split)
+    }
+
     /// The one region of hbase:meta.
     pub fn meta() -> RegionInfo {
         RegionInfo::new(TableName::meta(), Bytes::new(), Bytes::new(), 1)
@@ -346,6 +353,7 @@ mod tests {
         assert_eq!((parts.id, parts.replica), (&b"1700000000000"[..], None));
         assert!(region.name().ends_with(format!(".{}.", region.encoded_name()).as_bytes()));
         let replica = RegionInfo::replica(table("ns:t"), &b"a"[..], &b"z"[..], 5, 26);
+        assert_eq!(replica.with_replica_id(0).with_replica_id(26), replica);
         assert!(replica.name().starts_with(b"ns:t,a,5_001A."));
         assert_eq!(parse_region_name(replica.name()).unwrap().replica, Some(&b"001A"[..]));
         assert_eq!(parse_region_name(b"nocomma"), None);

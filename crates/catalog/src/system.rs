@@ -43,6 +43,14 @@ pub fn namespace_table() -> TableDescriptor {
         .with(FILE_TRACKER, "DEFAULT")
 }
 
+/// hbase:quota: settings in family q, usage in family u.
+pub fn quota_table() -> TableDescriptor {
+    TableDescriptor::new(TableName::quota_table())
+        .with_family(FamilyDescriptor::new("q"))
+        .with_family(FamilyDescriptor::new("u"))
+        .with(FILE_TRACKER, "DEFAULT")
+}
+
 /// master:store, the master's own region: procedures and switches. HBase 2.6 has families info, proc, rs and state.
 pub fn master_store_table() -> TableDescriptor {
     let catalog = FamilyDescriptor::new("info")
@@ -78,5 +86,6 @@ mod tests {
         assert_eq!((info.max_versions(), info.block_size_bytes(), info.is_in_memory()), (3, 8192, true));
         assert_eq!(meta.family(b"rep_barrier").unwrap().max_versions(), crate::family::ALL_VERSIONS);
         assert_eq!(namespace_table().family(b"info").unwrap().max_versions(), 10);
+        assert_eq!(quota_table().families().map(|f| f.name_string()).collect::<Vec<_>>(), ["q", "u"]);
     }
 }

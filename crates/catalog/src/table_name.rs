@@ -66,6 +66,10 @@ impl TableName {
         TableName::unchecked(SYSTEM_NAMESPACE, "namespace")
     }
 
+    pub fn quota_table() -> TableName {
+        TableName::unchecked(SYSTEM_NAMESPACE, "quota")
+    }
+
     /// The table of the master's own region (HBase: master:store).
     pub fn master_store() -> TableName {
         TableName::unchecked("master", "store")

@@ -30,6 +30,11 @@ impl CellBuf {
     pub fn new(with_tags: bool) -> CellBuf {
         CellBuf { with_tags, ..CellBuf::default() }
     }
+    /// Room for more cells.
+    pub fn reserve(&mut self, bytes: usize, cells: usize) {
+        self.bytes.reserve(bytes);
+        self.ends.reserve(cells);
+    }
     #[inline]
     pub fn push(&mut self, cell: &CellRef<'_>) {
         append_key_value(&mut self.bytes, cell, self.with_tags);

@@ -21,15 +21,22 @@ pub enum Codec {
 }
 
 impl Codec {
+    pub const ALL: [Codec; 4] = [Codec::KeyValue, Codec::KeyValueWithTags, Codec::Cell, Codec::CellWithTags];
+
     /// The codec of a Java class name, as it stands in the connection header.
     pub fn from_class(name: &str) -> Option<Codec> {
-        Some(match name.strip_prefix("org.apache.hadoop.hbase.codec.")? {
-            "KeyValueCodec" => Codec::KeyValue,
-            "KeyValueCodecWithTags" => Codec::KeyValueWithTags,
-            "CellCodec" => Codec::Cell,
-            "CellCodecWithTags" => Codec::CellWithTags,
-            _ => return None,
-        })
+        let name = name.strip_prefix("org.apache.hadoop.hbase.codec.")?;
+        Self::ALL.into_iter().find(|codec| codec.name() == name)
+    }
+
+    /// Java class name without its package.
+    pub fn name(self) -> &'static str {
+        match self {
+            Codec::KeyValue => "KeyValueCodec",
+            Codec::KeyValueWithTags => "KeyValueCodecWithTags",
+            Codec::Cell => "CellCodec",
+            Codec::CellWithTags => "CellCodecWithTags",
+        }
     }
 
     pub fn carries_tags(self) -> bool {

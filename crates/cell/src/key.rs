@@ -72,7 +72,7 @@ pub fn append_key(out: &mut Vec<u8>, row: &[u8], family: &[u8], qualifier: &[u8]
 
 /// The flat key of a cell.
 pub fn flat_key(row: &[u8], family: &[u8], qualifier: &[u8], timestamp: u64, type_code: u8) -> Vec<u8> {
-    let mut out = Vec::new();
+    let mut out = Vec::with_capacity(KEY_OVERHEAD + row.len() + family.len() + qualifier.len());
     append_key(&mut out, row, family, qualifier, timestamp, type_code);
     out
 }

@@ -18,21 +18,34 @@ pub enum StreamCodec {
     ZstdBlocks,
 }
 
+const STREAMS: [(&str, StreamCodec); 13] = [
+    ("GzipCodec", StreamCodec::Gzip),
+    ("ReusableStreamGzipCodec", StreamCodec::Gzip),
+    ("DefaultCodec", StreamCodec::Deflate),
+    ("DeflateCodec", StreamCodec::Deflate),
+    ("SnappyCodec", StreamCodec::Snappy),
+    ("xerial.SnappyCodec", StreamCodec::Snappy),
+    ("aircompressor.SnappyCodec", StreamCodec::Snappy),
+    ("Lz4Codec", StreamCodec::Lz4),
+    ("lz4.Lz4Codec", StreamCodec::Lz4),
+    ("aircompressor.Lz4Codec", StreamCodec::Lz4),
+    ("ZStandardCodec", StreamCodec::Zstd),
+    ("zstd.ZstdCodec", StreamCodec::ZstdBlocks),
+    ("aircompressor.ZstdCodec", StreamCodec::ZstdBlocks),
+];
+
 impl StreamCodec {
     /// By the Java class name in the connection header. `None`: unknown or not supported.
     pub fn from_class(java_class: &str) -> Option<StreamCodec> {
         let name = java_class
             .strip_prefix("org.apache.hadoop.io.compress.")
             .or_else(|| java_class.strip_prefix("org.apache.hadoop.hbase.io.compress."))?;
-        Some(match name {
-            "GzipCodec" | "ReusableStreamGzipCodec" => StreamCodec::Gzip,
-            "DefaultCodec" | "DeflateCodec" => StreamCodec::Deflate,
-            "SnappyCodec" | "xerial.SnappyCodec" | "aircompressor.SnappyCodec" => StreamCodec::Snappy,
-            "Lz4Codec" | "lz4.Lz4Codec" | "aircompressor.Lz4Codec" => StreamCodec::Lz4,
-            "ZStandardCodec" => StreamCodec::Zstd,
-            "zstd.ZstdCodec" | "aircompressor.ZstdCodec" => StreamCodec::ZstdBlocks,
-            _ => return None,
-        })
+        STREAMS.iter().find(|(class, _)| *class == name).map(|(_, codec)| *codec)
+    }
+
+    /// Java class names that are known, without the package: Hadoop's, or HBase's of those in a package below.
+    pub fn classes() -> impl Iterator<Item = &'static str> {
+        STREAMS.iter().map(|(class, _)| *class)
     }
 
     /// Appends the compressed form of `plain` to `out`.

@@ -2,7 +2,7 @@
 
 use crate::expand::{expand, system_property};
 use crate::kind::Kind;
-use crate::{ConfigError, Key, Opt, Property, keys, site};
+use crate::{ConfigError, Effect, Key, Opt, Property, keys, site};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,6 +182,12 @@ impl Config {
             .collect()
     }
 
+    /// Keys that were set though nothing reads them yet, with their files.
+    pub fn idle(&self) -> Vec<(&str, &str)> {
+        let set = keys::ALL.iter().filter(|o| o.effect == Effect::Later).filter_map(|o| self.entry(o));
+        set.map(|(key, entry)| (key, entry.file.as_str())).collect()
+    }
+
     /// Settings that did not count because an earlier file made them final.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
@@ -201,7 +207,7 @@ impl Config {
         keys::ALL
             .iter()
             .filter(|o| self.text_of(o) != newer.text_of(o))
-            .map(|o| Change { key: o.key, reloadable: o.reloadable })
+            .map(|o| Change { key: o.key, reloadable: o.effect == Effect::Reload })
             .collect()
     }
 }
@@ -253,6 +259,15 @@ mod tests {
         assert_eq!(config.get(keys::MASTER_PORT), 1);
         assert_eq!(config.ignored(), ["two: hbase.master.port is ignored, it is final in one"]);
         assert_eq!((config.unknown(), config.text("x.y")), (vec![("x.y", "two")], Some("1")));
+    }
+
+    #[test]
+    fn keys_that_nothing_reads_yet_are_told_apart() {
+        let config = load(&[(
+            "site.xml",
+            "<property name='hbase.wal.provider' value='filesystem'/><property name='hbase.master.port' value='1'/>",
+        )]);
+        assert_eq!(config.unwrap().idle(), [("hbase.wal.provider", "site.xml")]);
     }
 
     #[test]

@@ -23,6 +23,17 @@ pub use config::{Change, Config, Loader};
 pub use kind::{Bool, Count, Decimal, Kind, List, Millis, Port, Signed, Size, Text};
 pub use site::Property;
 
+/// When the value of an option counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It is read once, at start.
+    Start,
+    /// A change takes effect without a restart.
+    Reload,
+    /// Not yet: the key is known and its value checked, and that is all.
+    Later,
+}
+
 /// An option: a row of the table.
 #[derive(Debug)]
 pub struct Opt {
@@ -33,8 +44,7 @@ pub struct Opt {
     pub kind: &'static str,
     /// Text as in hbase-site.xml; may hold `${var}`.
     pub default: &'static str,
-    /// Whether a change takes effect without a restart.
-    pub reloadable: bool,
+    pub effect: Effect,
     pub doc: &'static str,
     check: fn(&str) -> Result<(), String>,
 }

@@ -89,6 +89,11 @@ const DECODERS: &[(&str, Decoder)] = &[
     ("WhileMatchFilter", while_match::decode),
 ];
 
+/// Java class names, without their package, of the filters that are known.
+pub fn filter_classes() -> impl Iterator<Item = &'static str> {
+    DECODERS.iter().map(|(class, _)| *class)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

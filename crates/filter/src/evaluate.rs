@@ -15,6 +15,10 @@ pub(crate) trait Evaluate: Send {
         Ok(self.filter_all_remaining())
     }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode>;
+    /// Whether cells of a row that was refused by its key change anything but what [`Evaluate::reset`] resets.
+    fn watches_refused_rows(&self) -> bool {
+        true
+    }
     fn next_hint(&mut self, _cell: &CellRef<'_>) -> Option<Vec<u8>> {
         None
     }

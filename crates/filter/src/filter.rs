@@ -14,13 +14,15 @@ pub struct Filter {
     reversed: bool,
     /// Asked once per cell, known from the start for nearly all filters.
     has_filter_row: bool,
+    watches_refused_rows: bool,
     failure: Option<Box<FilterError>>,
 }
 
 impl Filter {
     pub fn decode(proto: &pb::Filter) -> std::result::Result<Filter, FilterError> {
         let tree = decode::filter(proto, 0).map_err(|e| *e)?;
-        Ok(Filter { has_filter_row: tree.has_filter_row(), tree, reversed: false, failure: None })
+        let (has_filter_row, watches_refused_rows) = (tree.has_filter_row(), tree.watches_refused_rows());
+        Ok(Filter { has_filter_row, watches_refused_rows, tree, reversed: false, failure: None })
     }
 
     /// Java class name without its package, for errors and logs.
@@ -42,6 +44,11 @@ impl Filter {
     pub fn filter_row_key(&mut self, row: &[u8]) -> bool {
         let answer = self.tree.filter_row_key(row);
         self.note(answer, true)
+    }
+
+    /// Whether the cells of a row that was refused by its key must be shown to the filter all the same.
+    pub fn watches_refused_rows(&self) -> bool {
+        self.watches_refused_rows
     }
 
     pub fn filter_cell(&mut self, cell: &CellRef<'_>) -> ReturnCode {

@@ -27,9 +27,9 @@ mod return_code;
 #[cfg(test)]
 mod scan_model;
 
-pub use comparator::Comparator;
+pub use comparator::{Comparator, comparator_classes};
 pub use compare::CompareOp;
-pub use decode::MAX_DEPTH;
+pub use decode::{MAX_DEPTH, filter_classes};
 pub use error::FilterError;
 pub use filter::Filter;
 pub use return_code::ReturnCode;

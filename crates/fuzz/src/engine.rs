@@ -31,7 +31,7 @@ pub struct Options {
     /// Ends after so many executions (seeds included) or so long, whichever is first.
     pub executions: u64,
     pub time: Duration,
-    /// An execution that takes longer hangs.
+    /// An execution that works for longer hangs.
     pub hang: Duration,
     /// Inputs that reached new code are kept here, and taken up again.
     pub corpus: Option<PathBuf>,
@@ -79,6 +79,7 @@ pub fn run(target: Target, options: &Options, report: &mut dyn FnMut(&Progress))
         let _ = done.send(worker.run());
     })?;
     let mut reported = Instant::now();
+    let mut watch = Watch { hang: options.hang, since: 0, cpu: None };
     loop {
         match result.recv_timeout(Duration::from_millis(50)) {
             Ok(result) => return result,
@@ -87,7 +88,7 @@ pub fn run(target: Target, options: &Options, report: &mut dyn FnMut(&Progress))
         }
         let since = progress.current_since_ms.load(Relaxed);
         let now_ms = started.elapsed().as_millis() as u64;
-        if since > 0 && now_ms.saturating_sub(since - 1) > options.hang.as_millis() as u64 {
+        if since > 0 && watch.hangs(since, Duration::from_millis(now_ms.saturating_sub(since - 1)), cpu_time()) {
             // The thread cannot be stopped: whoever called must end the process.
             let input = progress.current.lock().unwrap_or_else(|e| e.into_inner()).clone();
             return Ok(Err(Failure { what: format!("runs for more than {:?}", options.hang), input }));
@@ -97,6 +98,43 @@ pub fn run(target: Target, options: &Options, report: &mut dyn FnMut(&Progress))
             report(&progress);
         }
     }
+}
+
+/// On a machine with other work to do an execution may take long and do little: what counts is the process's own time
+/// from then on, or very much time.
+struct Watch {
+    hang: Duration,
+    /// The execution that was seen to take long, by its beginning.
+    since: u64,
+    /// The time of the process then.
+    cpu: Option<Duration>,
+}
+
+/// Times `hang` that an execution may take without doing anything.
+const MOST_WAITING: u32 = 30;
+
+impl Watch {
+    /// Whether the execution that began at `since` and has run for `elapsed` is never going to end.
+    fn hangs(&mut self, since: u64, elapsed: Duration, cpu: Option<Duration>) -> bool {
+        if elapsed <= self.hang {
+            return false;
+        }
+        if self.since != since {
+            (self.since, self.cpu) = (since, cpu);
+        }
+        let used = cpu.zip(self.cpu).map(|(now, then)| now.saturating_sub(then));
+        used.is_none_or(|used| used > self.hang) || elapsed > self.hang * MOST_WAITING
+    }
+}
+
+/// What this process has used of the processors; None where there is no `/proc`.
+fn cpu_time() -> Option<Duration> {
+    const TICK_MS: u64 = 10;
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // `pid (name) state …`: user and system time are words 14 and 15, and the name may hold anything.
+    let mut words = text.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let mut ticks = || words.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis((ticks()? + ticks()?) * TICK_MS))
 }
 
 struct Worker {
@@ -226,4 +264,34 @@ pub fn name_of(input: &[u8]) -> String {
 /// Whether the build tells which code an input reached.
 pub fn has_coverage() -> bool {
     coverage::is_on()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_execution_hangs_when_it_works_for_too_long_or_waits_for_very_long() {
+        let ms = Duration::from_millis;
+        let mut watch = Watch { hang: ms(100), since: 0, cpu: None };
+        assert!(!watch.hangs(1, ms(100), Some(ms(900))));
+        assert!(!watch.hangs(1, ms(101), Some(ms(1000))));
+        assert!(!watch.hangs(1, ms(900), Some(ms(1100))));
+        assert!(watch.hangs(1, ms(900), Some(ms(1101))));
+        // The next execution counts anew.
+        assert!(!watch.hangs(2, ms(500), Some(ms(1101))));
+        assert!(!watch.hangs(2, ms(3000), Some(ms(1101))));
+        assert!(watch.hangs(2, ms(3001), Some(ms(1101))));
+        assert!(watch.hangs(3, ms(101), None));
+    }
+
+    #[test]
+    fn the_time_of_this_process_grows() {
+        let Some(before) = cpu_time() else { return };
+        let mut n = 0u64;
+        while cpu_time().is_some_and(|now| now == before) {
+            n = std::hint::black_box(n.wrapping_add(1));
+        }
+        assert!(cpu_time() > Some(before));
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! hfile_write OUT [rows=1000] [compression=NONE] [encoding=NONE] [bloom=ROW] [prefix=11] [block=65536] [index=131072]
-//!             [bloomblock=131072] [tags=0] [dictionary=0] [mvcc=1] [meta=0]
+//!             [bloomblock=131072] [tags=0] [dictionary=0] [mvcc=1] [meta=0] [fill=0]
 //! ```
 
 use martite_cell::{CellType, Order, OwnedCell, key::flat_key, tags};
@@ -37,8 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = options(&path, &args)?;
     let (tags, mvcc, meta) = (options.include_tags, options.include_mvcc, options.order == Order::Meta);
     let mut writer = Writer::new(LocalFs.create(Path::new(&path))?, options)?;
+    let fill = "+".repeat(args.number("fill", 0)? as usize);
     for i in 0..args.number("rows", 1000)? {
-        for mut cell in row(i, tags, meta) {
+        for mut cell in row(i, tags, meta, &fill) {
             cell.seq_id *= mvcc as u64;
             writer.append(&cell.as_ref())?;
         }
@@ -73,7 +74,7 @@ fn options(path: &str, args: &Args) -> Result<WriterOptions, Box<dyn Error>> {
 }
 
 /// The cells of row `i`, sorted.
-fn row(i: u64, with_tags: bool, meta: bool) -> Vec<OwnedCell> {
+fn row(i: u64, with_tags: bool, meta: bool, fill: &str) -> Vec<OwnedCell> {
     let row = if meta { format!("t,row-{i:07},1") } else { format!("row-{i:07}") };
     let mut cells = Vec::new();
     let mut add = |qualifier: &str, ts: u64, code: CellType, value: &[u8], section: &[u8], seq_id: u64| {
@@ -96,7 +97,7 @@ fn row(i: u64, with_tags: bool, meta: bool) -> Vec<OwnedCell> {
         }
         for version in 0..=(i + j) % 2 {
             let deleted = i % 13 == 5 && version == 0;
-            let value = format!("value-{i}-{j}-{version}").repeat(i as usize % 5 + 1);
+            let value = format!("value-{i}-{j}-{version}").repeat(i as usize % 5 + 1) + fill;
             let (code, value) = if deleted { (CellType::DeleteColumn, "") } else { (CellType::Put, value.as_str()) };
             add(qualifier, START_MS + i - version, code, value.as_bytes(), &section, i * 3 + j + 1);
         }

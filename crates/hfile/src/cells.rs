@@ -49,10 +49,19 @@ impl CellAt {
             end += 2 + tags_len as usize;
         }
         if layout.mvcc {
-            let mut input = Input::new(rest.get(end..)?);
-            let before = input.len();
-            seq_id = input.vlong().ok()? as u64;
-            end += before - input.len();
+            // Small numbers are their own encoding; cells of old files have a zero here.
+            match *rest.get(end)? {
+                small @ 0..0x80 => {
+                    seq_id = u64::from(small);
+                    end += 1;
+                }
+                _ => {
+                    let mut input = Input::new(rest.get(end..)?);
+                    let before = input.len();
+                    seq_id = input.vlong().ok()? as u64;
+                    end += before - input.len();
+                }
+            }
         }
         if end > rest.len() {
             return None;
@@ -143,8 +152,7 @@ impl Cells<'_> {
 
     /// The first cell at or after `from` whose key is not less than `key`. `None`: all are less.
     pub(crate) fn seek(&self, key: &[u8], from: u32) -> Option<CellAt> {
-        let marked = self.marks.before(self.order, key, Some(from), |start| key_at(self.payload, start));
-        let mut start = marked.unwrap_or(from);
+        let mut start = self.marks.search_from(self.order, key, from, |start| key_at(self.payload, start));
         loop {
             if start as usize >= self.payload.len() {
                 return None;
@@ -159,7 +167,7 @@ impl Cells<'_> {
 
     /// The last cell whose key is less than `key`. `None`: none is.
     pub(crate) fn seek_before(&self, key: &[u8]) -> Option<CellAt> {
-        let marked = self.marks.before(self.order, key, None, |start| key_at(self.payload, start))?;
+        let marked = self.marks.before(self.order, key, |start| key_at(self.payload, start))?;
         let mut found = self.at(marked)?;
         while (found.end as usize) < self.payload.len() {
             let next = self.at(found.end)?;

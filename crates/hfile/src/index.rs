@@ -46,6 +46,49 @@ pub(crate) struct RootIndex {
     ends: Vec<u32>,
     keys: Vec<u8>,
     pub mid_key: Option<MidKey>,
+    hints: Hints,
+}
+
+/// What a search compares instead of keys as long as that decides: after what all rows begin with, the next eight bytes
+/// of each row, as a number. Only for rows in byte order.
+#[derive(Debug, Default)]
+struct Hints {
+    prefix: Vec<u8>,
+    next: Vec<u64>,
+}
+
+impl Hints {
+    fn new<'a>(rows: impl ExactSizeIterator<Item = &'a [u8]> + DoubleEndedIterator + Clone) -> Hints {
+        let (Some(first), Some(last)) = (rows.clone().next(), rows.clone().next_back()) else {
+            return Hints::default();
+        };
+        let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
+        Hints { prefix: first[..common].to_vec(), next: rows.map(|row| Hints::of(row.get(common..))).collect() }
+    }
+
+    /// What is missing counts as zero.
+    fn of(rest: Option<&[u8]>) -> u64 {
+        let rest = rest.unwrap_or_default();
+        let mut first = [0; 8];
+        let len = rest.len().min(8);
+        first[..len].copy_from_slice(&rest[..len]);
+        u64::from_be_bytes(first)
+    }
+
+    /// Entries before the first number have smaller rows than `row`, those from the second on greater ones.
+    fn undecided(&self, row: &[u8]) -> (usize, usize) {
+        let head = &row[..row.len().min(self.prefix.len())];
+        match head.cmp(&self.prefix[..head.len()]) {
+            Ordering::Less => (0, 0),
+            Ordering::Greater => (self.next.len(), self.next.len()),
+            Ordering::Equal if head.len() < self.prefix.len() => (0, 0),
+            Ordering::Equal => {
+                let hint = Hints::of(row.get(head.len()..));
+                let low = self.next.partition_point(|h| *h < hint);
+                (low, low + self.next[low..].partition_point(|h| *h == hint))
+            }
+        }
+    }
 }
 
 impl RootIndex {
@@ -60,6 +103,7 @@ impl RootIndex {
             ends: Vec::with_capacity(count),
             keys: Vec::with_capacity(payload.len().saturating_sub(count * 13)),
             mid_key: None,
+            hints: Hints::default(),
         };
         let mut input = Input::new(payload);
         for i in 0..count {
@@ -70,6 +114,9 @@ impl RootIndex {
             index.places.push(place);
             index.keys.extend_from_slice(key);
             index.ends.push(index.keys.len() as u32);
+        }
+        if keys == Keys::Flat && (0..count).map(|i| key::row(index.key(i))).is_sorted() {
+            index.hints = Hints::new((0..count).map(|i| key::row(index.key(i))));
         }
         match input.len() {
             0 => {}
@@ -97,7 +144,12 @@ impl RootIndex {
 
     /// The last entry that is not greater than (or with `strictly`: that is less than) a flat key.
     pub(crate) fn find(&self, key: &[u8], order: Order, strictly: bool) -> Option<usize> {
-        find(self.len(), |i| order.keys(self.key(i), key), strictly)
+        if order != Order::Default || self.hints.next.is_empty() {
+            return find(self.len(), |i| order.keys(self.key(i), key), strictly);
+        }
+        let (low, high) = self.hints.undecided(key::row(key));
+        let among = find(high - low, |i| order.keys(self.key(low + i), key), strictly);
+        among.map_or_else(|| low.checked_sub(1), |i| Some(low + i))
     }
 
     /// The last entry whose raw key is not greater.
@@ -106,7 +158,8 @@ impl RootIndex {
     }
 
     pub(crate) fn heap_size(&self) -> usize {
-        self.places.capacity() * size_of::<Place>() + self.ends.capacity() * 4 + self.keys.capacity()
+        let hints = self.hints.prefix.capacity() + self.hints.next.capacity() * 8;
+        self.places.capacity() * size_of::<Place>() + self.ends.capacity() * 4 + self.keys.capacity() + hints
     }
 }
 
@@ -220,6 +273,45 @@ mod tests {
         assert_eq!(at(20, false), Some(2));
         assert_eq!(at(20, true), Some(0));
         assert_eq!(at(99, true), Some(3));
+    }
+
+    #[test]
+    fn hints_leave_the_search_what_it_is() {
+        let rows: [&[u8]; 10] = [
+            b"row",
+            b"row\0",
+            b"row1",
+            b"row12345678",
+            b"row12345678",
+            b"row123456789",
+            b"row2",
+            b"rowa",
+            b"rowb\xff",
+            b"rowz",
+        ];
+        for take in 1..=rows.len() {
+            let keys = rows[..take].iter().enumerate();
+            let keys: Vec<_> = keys.map(|(i, row)| key::flat_key(row, b"f", b"q", 100 - i as u64, 4)).collect();
+            let mut payload = Vec::new();
+            for key in &keys {
+                payload.extend_from_slice(&0u64.to_be_bytes());
+                payload.extend_from_slice(&(HEADER_BYTES as u32).to_be_bytes());
+                crate::input::put_sized(&mut payload, key);
+            }
+            let index = RootIndex::parse(&payload, take, Keys::Flat, 1000).unwrap();
+            assert_eq!(index.hints.next.len(), take);
+            let others: [&[u8]; 8] = [b"", b"ro", b"rov", b"rox", b"row12345677", b"row1234567", b"row9", b"s"];
+            for row in rows.iter().chain(&others) {
+                for ts in [0, 97, 100, 200] {
+                    let wanted = key::flat_key(row, b"f", b"q", ts, 4);
+                    for strictly in [false, true] {
+                        let plain = find(take, |i| Order::Default.keys(&keys[i], &wanted), strictly);
+                        let what = row.escape_ascii();
+                        assert_eq!(index.find(&wanted, Order::Default, strictly), plain, "{take} rows, {what} at {ts}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

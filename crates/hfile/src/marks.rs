@@ -2,125 +2,206 @@
 //!
 //! ```text
 //! block   | row-000171 … | row-000172 … | row-000173 … |      all rows share "row-0001": not kept in the hints
-//! mark       0, "71"        1021, "72"     2042, "73"          a hint is the next 8 bytes of the row, as a number
+//! mark       0, "71"        1021, "72"     2042, "73"          a hint is the next 4 bytes of the row, as a number
 //! ```
-//! A binary search over marks reads this array, which is small and in order, and not the cells, each of which is a line
-//! of memory of its own: the search costs one or two cache misses instead of one for each halving. Hints that are
-//! equal decide nothing; the keys themselves do then. Rows of hbase:meta are not in byte order and get no hints.
+//! A search reads the hints, which are small and side by side, and not the cells, each of which is a line of memory of
+//! its own. It counts the smaller hints instead of halving: the loads do not wait for each other. Hints that are equal
+//! decide nothing; the keys themselves do then. Rows of hbase:meta are not in byte order and get no hints.
 
 use martite_cell::{Order, key};
 use std::cmp::Ordering;
 
 /// A mark is set on the first cell at least this far from the previous one.
 const GAP_BYTES: u32 = 256;
-
-#[derive(Debug, Clone, Copy)]
-struct Mark {
-    hint: u64,
-    start: u32,
-}
+/// In a place: the next mark is on the next cell.
+const NEXT_IS_MARKED: u32 = 1 << 31;
+/// More hints than this are halved first.
+const MOST_COUNTED: usize = 256;
+/// So much of the common prefix is kept apart; more of it only makes hints blunt.
+const MOST_PREFIX: usize = 31;
+/// A cell's lengths and key mostly end within so many bytes, perhaps on the next line of memory.
+const KEY_REACH: usize = 48;
 
 /// The marks of one block.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    marks: Box<[Mark]>,
-    /// What all rows of the block begin with.
-    prefix: Box<[u8]>,
+    /// Hints, and then as many places.
+    words: Box<[u32]>,
+    /// What all rows of the block begin with, or the first bytes of it.
+    prefix: [u8; MOST_PREFIX],
+    prefix_len: u8,
 }
 
 /// Collects marks while a block is checked, cell by cell.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
-    starts: Vec<u32>,
+    places: Vec<u32>,
     next: u32,
+    /// The last cell got a mark.
+    marked: bool,
 }
 
 impl Collector {
     #[inline]
     pub(crate) fn cell(&mut self, start: u32) {
-        if start >= self.next {
-            self.starts.push(start);
+        let mark = start >= self.next;
+        if mark {
+            if self.marked
+                && let Some(last) = self.places.last_mut()
+            {
+                *last |= NEXT_IS_MARKED;
+            }
+            self.places.push(start);
             self.next = start.saturating_add(GAP_BYTES);
         }
+        self.marked = mark;
     }
 
     /// `key_at` gives the key of the cell at a place that was collected; `last` is the key of the block's last cell.
     pub(crate) fn finish<'a>(self, order: Order, last: &'a [u8], key_at: impl Fn(u32) -> &'a [u8]) -> Marks {
-        let Some(first) = self.starts.first().map(|s| key_at(*s)) else { return Marks::default() };
-        let prefix = match order {
-            Order::Default => common_prefix(key::row(first), key::row(last)),
-            Order::Meta => &[],
-        };
-        let hint_of = |start: u32| match order {
-            Order::Default => hint(key::row(key_at(start)).get(prefix.len()..).unwrap_or_default()),
+        let Some(first) = self.places.first().map(|p| key_at(p & !NEXT_IS_MARKED)) else { return Marks::default() };
+        let prefix_len = match order {
+            Order::Default => common_prefix(key::row(first), key::row(last)).min(MOST_PREFIX),
             Order::Meta => 0,
         };
-        let marks = self.starts.iter().map(|&start| Mark { hint: hint_of(start), start }).collect();
-        Marks { marks, prefix: prefix.into() }
+        let mut prefix = [0; MOST_PREFIX];
+        prefix[..prefix_len].copy_from_slice(&key::row(first)[..prefix_len]);
+        let hint_of = |place: &u32| match order {
+            Order::Default => hint(key::row(key_at(place & !NEXT_IS_MARKED)).get(prefix_len..).unwrap_or_default()),
+            Order::Meta => 0,
+        };
+        let words = self.places.iter().map(hint_of).chain(self.places.iter().copied()).collect();
+        Marks { words, prefix, prefix_len: prefix_len as u8 }
     }
 }
 
-fn common_prefix<'a>(a: &'a [u8], b: &[u8]) -> &'a [u8] {
-    let len = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    &a[..len]
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }
 
-/// The first eight bytes as a number that is in the order of the bytes; what is missing counts as zero.
-fn hint(bytes: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    let len = bytes.len().min(8);
+/// The first four bytes as a number that is in the order of the bytes; what is missing counts as zero.
+fn hint(bytes: &[u8]) -> u32 {
+    let mut first = [0; 4];
+    let len = bytes.len().min(4);
     first[..len].copy_from_slice(&bytes[..len]);
-    u64::from_be_bytes(first)
+    u32::from_be_bytes(first)
+}
+
+/// Of ascending numbers, how many are smaller.
+#[inline]
+fn smaller_than(bound: u32, mut numbers: &[u32]) -> usize {
+    let mut before = 0;
+    while numbers.len() > MOST_COUNTED {
+        let (low, high) = numbers.split_at(numbers.len() / 2);
+        if high[0] < bound {
+            before += low.len();
+            numbers = high;
+        } else {
+            numbers = low;
+        }
+    }
+    before + numbers.iter().map(|n| u32::from(*n < bound)).sum::<u32>() as usize
 }
 
 impl Marks {
     pub(crate) fn heap_size(&self) -> usize {
-        size_of_val(&*self.marks) + self.prefix.len()
+        size_of_val(&*self.words)
+    }
+
+    fn prefix(&self) -> &[u8] {
+        &self.prefix[..self.prefix_len as usize]
+    }
+
+    fn hints(&self) -> &[u32] {
+        &self.words[..self.words.len() / 2]
+    }
+
+    fn places(&self) -> &[u32] {
+        &self.words[self.words.len() / 2..]
+    }
+
+    fn place(&self, mark: usize) -> u32 {
+        self.places()[mark] & !NEXT_IS_MARKED
     }
 
     pub(crate) fn last(&self) -> Option<u32> {
-        self.marks.last().map(|m| m.start)
+        self.places().len().checked_sub(1).map(|last| self.place(last))
     }
 
-    /// The last mark whose cell's key is less than `wanted`, of those after `from`; None: there is none.
-    pub(crate) fn before<'a>(
+    /// Reads a little of every marked cell. Whoever goes through the whole block does that first: the processor then
+    /// waits for many lines of memory at once, and not for each in turn.
+    #[inline]
+    pub(crate) fn touch(&self, payload: &[u8]) {
+        let mut seen = 0;
+        for place in self.places() {
+            let start = (place & !NEXT_IS_MARKED) as usize;
+            seen ^= payload.get(start).copied().unwrap_or(0) ^ payload.get(start + KEY_REACH).copied().unwrap_or(0);
+        }
+        std::hint::black_box(seen);
+    }
+
+    /// The last mark whose cell's key is less than `wanted`; None: there is none.
+    pub(crate) fn before<'a>(&self, order: Order, wanted: &[u8], key_at: impl Fn(u32) -> &'a [u8]) -> Option<u32> {
+        self.less(order, wanted, 0, key_at).checked_sub(1).map(|mark| self.place(mark))
+    }
+
+    /// Where to begin to look for the first cell at or after `from` whose key is not less than `wanted`.
+    pub(crate) fn search_from<'a>(
         &self,
         order: Order,
         wanted: &[u8],
-        from: Option<u32>,
+        from: u32,
         key_at: impl Fn(u32) -> &'a [u8],
-    ) -> Option<u32> {
-        let marks = match from {
-            None => &self.marks[..],
-            Some(from) => &self.marks[self.marks.partition_point(|m| m.start <= from)..],
+    ) -> u32 {
+        let skipped = match from {
+            0 => 0,
+            _ => self.places().partition_point(|p| p & !NEXT_IS_MARKED <= from),
         };
-        let is_less = |m: &Mark| order.keys(key_at(m.start), wanted) == Ordering::Less;
-        let less = match self.wanted_hint(order, key::row(wanted)) {
-            Wanted::BeforeAll => 0,
-            Wanted::AfterAll => marks.len(),
-            Wanted::Unknown => marks.partition_point(is_less),
+        let Some(last_less) = self.less(order, wanted, skipped, key_at).checked_sub(1) else { return from };
+        if last_less < skipped {
+            return from;
+        }
+        // Between two neighbours there is nothing to look at.
+        let next_is_marked = self.places()[last_less] & NEXT_IS_MARKED != 0;
+        self.place(last_less + usize::from(next_is_marked))
+    }
+
+    /// How many marks stand on keys less than `wanted`; those before `from` are known to.
+    fn less<'a>(&self, order: Order, wanted: &[u8], from: usize, key_at: impl Fn(u32) -> &'a [u8]) -> usize {
+        let count = self.places().len();
+        let is_less = |mark: usize| order.keys(key_at(self.place(mark)), wanted) == Ordering::Less;
+        let (low, high) = match self.wanted_hint(order, key::row(wanted)) {
+            Wanted::BeforeAll => return from,
+            Wanted::AfterAll => return count,
+            Wanted::Unknown => (from, count),
             Wanted::Hint(hint) => {
-                // Hints are in order: cut out those that are equal and look at the keys of these only.
-                let below = marks.partition_point(|m| m.hint < hint);
-                let equal = marks[below..].partition_point(|m| m.hint == hint);
-                below + marks[below..below + equal].partition_point(is_less)
+                // Hints are in order: those that are equal leave it to the keys.
+                let low = smaller_than(hint, self.hints());
+                let equal = self.hints()[low..].iter().take_while(|h| **h == hint).count();
+                (low.max(from), (low + equal).max(from))
             }
         };
-        less.checked_sub(1).map(|i| marks[i].start)
+        let (mut low, mut high) = (low, high);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_less(middle) { low = middle + 1 } else { high = middle }
+        }
+        low
     }
 
     fn wanted_hint(&self, order: Order, row: &[u8]) -> Wanted {
         if order == Order::Meta {
             return Wanted::Unknown;
         }
-        match row.get(..self.prefix.len()) {
-            Some(head) => match head.cmp(&self.prefix) {
+        let prefix = self.prefix();
+        match row.get(..prefix.len()) {
+            Some(head) => match head.cmp(prefix) {
                 Ordering::Less => Wanted::BeforeAll,
-                Ordering::Equal => Wanted::Hint(hint(&row[self.prefix.len()..])),
+                Ordering::Equal => Wanted::Hint(hint(&row[prefix.len()..])),
                 Ordering::Greater => Wanted::AfterAll,
             },
             // Shorter than the prefix: less than every row that begins with it, or decided within its own length.
-            None => match row.cmp(&self.prefix[..row.len()]) {
+            None => match row.cmp(&prefix[..row.len()]) {
                 Ordering::Greater => Wanted::AfterAll,
                 Ordering::Less | Ordering::Equal => Wanted::BeforeAll,
             },
@@ -132,7 +213,7 @@ impl Marks {
 enum Wanted {
     BeforeAll,
     AfterAll,
-    Hint(u64),
+    Hint(u32),
     Unknown,
 }
 
@@ -145,11 +226,11 @@ mod tests {
         rows.iter().map(|row| flat_key(row, b"f", b"q", 1, 4)).collect()
     }
 
-    /// Marks on every one of `rows`, at places 0, 1000, 2000 …
-    fn marks(order: Order, keys: &[Vec<u8>]) -> Marks {
+    /// The marks of a block with a cell at every `step` bytes.
+    fn marks(order: Order, keys: &[Vec<u8>], step: u32) -> Marks {
         let mut collector = Collector::default();
-        (0..keys.len()).for_each(|i| collector.cell(i as u32 * 1000));
-        collector.finish(order, keys.last().unwrap(), |start| &keys[start as usize / 1000])
+        (0..keys.len()).for_each(|i| collector.cell(i as u32 * step));
+        collector.finish(order, keys.last().unwrap(), |start| &keys[(start / step) as usize])
     }
 
     #[test]
@@ -173,19 +254,24 @@ mod tests {
             b"\xff",
         ];
         for order in [Order::Default, Order::Meta] {
-            for take in 1..=rows.len() {
+            for (take, step) in (1..=rows.len()).flat_map(|take| [(take, 1000), (take, 100)]) {
                 let keys = keys(&rows[..take]);
-                let marks = marks(order, &keys);
+                let marks = marks(order, &keys, step);
+                let key_at = |start: u32| &keys[(start / step) as usize][..];
                 for row in wanted {
-                    for from in [None, Some(0), Some(2000), Some(2500)] {
-                        let wanted = flat_key(row, b"f", b"q", 5, 4);
-                        let plain = (0..take)
-                            .filter(|i| from.is_none_or(|from| *i as u32 * 1000 > from))
-                            .filter(|i| order.keys(&keys[*i], &wanted) == Ordering::Less)
-                            .map(|i| i as u32 * 1000)
-                            .next_back();
-                        let found = marks.before(order, &wanted, from, |s| &keys[s as usize / 1000]);
-                        assert_eq!(found, plain, "{order:?} {take} rows, {:?} from {from:?}", row.escape_ascii());
+                    let wanted = flat_key(row, b"f", b"q", 5, 4);
+                    let what = format!("{order:?}, {take} rows at every {step}, {:?}", row.escape_ascii());
+                    let less =
+                        (0..take as u32).filter(|i| order.keys(key_at(i * step), &wanted).is_lt()).count() as u32;
+                    let marked = (0..less * step).step_by(step as usize).rfind(|at| step > 256 || at % 300 == 0);
+                    assert_eq!(marks.before(order, &wanted, key_at), marked, "{what}");
+                    for from in [0, 2, 5].map(|cell| cell * step) {
+                        let found = marks.search_from(order, &wanted, from, key_at);
+                        assert!(found >= from && found.is_multiple_of(step), "{what} from {from}: {found}");
+                        assert!(found <= from.max(less * step), "{what} from {from}: {found} is too far");
+                        let is_near = found + 3 * step >= less * step
+                            && (step < 256 || found == from || found >= less.min(take as u32 - 1) * step);
+                        assert!(is_near, "{what} from {from}: {found}");
                     }
                 }
             }

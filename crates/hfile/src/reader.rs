@@ -35,6 +35,9 @@ pub struct Reader {
     bloom: Option<Bloom>,
     delete_bloom: Option<Bloom>,
     delete_family_count: Option<u64>,
+    /// Facts of the file info that every read asks for.
+    time_range: Option<(u64, u64)>,
+    last_bloom_key: Option<Box<[u8]>>,
 }
 
 impl Reader {
@@ -75,7 +78,7 @@ impl Reader {
     }
     /// Oldest and newest timestamp, both inclusive.
     pub fn time_range(&self) -> Option<(u64, u64)> {
-        self.file_info.time_range()
+        self.time_range
     }
     pub fn is_major_compaction(&self) -> bool {
         self.file_info.bool(info::MAJOR_COMPACTION_KEY)

@@ -8,7 +8,7 @@
 //! A step that needs a block leaves the scanner where it was.
 
 use crate::{Block, BlockSource, HFileError, Reader, Step, cells::CellAt, index_path::IndexPath, source::ready};
-use martite_cell::CellRef;
+use martite_cell::{CellRef, key};
 use std::{cmp::Ordering, sync::Arc};
 
 pub struct Scanner {
@@ -65,6 +65,22 @@ impl Scanner {
         self.next_block(src)
     }
 
+    /// Passes over up to `most` cells of `row`, which the current cell is of, as long as the next one is in the same
+    /// block. Returns how many it passed, and whether the current cell is of another row now.
+    #[inline]
+    pub fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
+        let (Some(block), Some(cell)) = (&self.block, &mut self.cell) else { return (0, false) };
+        let (payload, layout) = (block.payload(), self.reader.layout());
+        for passed in 0..most {
+            let Some(next) = CellAt::parse(payload, cell.end, layout) else { return (passed, false) };
+            *cell = next;
+            if key::row(cell.key(payload)) != row {
+                return (passed + 1, true);
+            }
+        }
+        (most, false)
+    }
+
     fn next_block(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
         if self.cell.is_none() {
             return Ok(Step::Ready(()));
@@ -75,18 +91,14 @@ impl Scanner {
 
     /// To the first cell whose key is not less than the flat key `key`.
     pub fn seek(&mut self, key: &[u8], src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
-        if let Some(block) = &self.block
+        // Ahead in the same block. Backwards, the block's first cell would tell, at the price of fetching that from memory.
+        if let (Some(block), Some(cell)) = (&self.block, &self.cell)
+            && self.reader.order().keys(cell.key(block.payload()), key) != Ordering::Greater
             && self.key_is_before_next_block(key)
+            && let Some(cell) = self.reader.cells(block).seek(key, cell.start)
         {
-            let cells = self.reader.cells(block);
-            let starts_before = cells
-                .first()
-                .is_some_and(|first| self.reader.order().keys(first.key(cells.payload), key) != Ordering::Greater);
-            if starts_before && let Some(cell) = cells.seek(key, 0) {
-                self.cell = Some(cell);
-                self.at_end = false;
-                return Ok(Step::Ready(()));
-            }
+            self.cell = Some(cell);
+            return Ok(Step::Ready(()));
         }
         if !ready!(self.candidate.seek(&self.reader, key, false, src)?) {
             return self.seek_to_first(src);
@@ -96,6 +108,11 @@ impl Scanner {
             Some(cell) => self.settle(block, cell),
             None => self.step_past_candidate(src),
         }
+    }
+
+    /// Gives up the position, and keeps the block in case the next seek leads there.
+    pub fn forget(&mut self) {
+        (self.cell, self.at_end) = (None, false);
     }
 
     /// As `seek`, forward only: stays where it is if the current cell is already `key` or past it, or at the end.
@@ -186,6 +203,7 @@ impl Scanner {
         }
         let block = ready!(self.load(&self.neighbour, src)?);
         std::mem::swap(&mut self.candidate, &mut self.neighbour);
+        block.marks().touch(block.payload());
         match self.reader.cells(&block).first() {
             Some(cell) => self.settle(block, cell),
             None => Ok(self.settle_at_end()),

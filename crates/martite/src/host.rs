@@ -45,6 +45,9 @@ impl RegionHost for Host {
     fn region(&self, encoded: &str) -> Option<Arc<Region>> {
         self.regions.online.by_encoded(encoded)
     }
+    fn set_replicas(&self, encoded: &str, count: i32) {
+        self.regions.online.set_replicas(encoded, count);
+    }
     fn server_load(&self) -> pb::ServerLoad {
         self.regions.server_load()
     }

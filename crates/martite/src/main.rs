@@ -2,18 +2,25 @@
 #![forbid(unsafe_code)]
 
 mod args;
+#[cfg(test)]
+mod compatibility;
 mod dispatch;
 mod host;
 mod lock;
 mod logging;
 mod machine;
 mod nodes;
+mod refusals;
 mod settings;
 mod start;
 mod stop;
 
 use clap::Parser;
 use std::process::ExitCode;
+
+/// Blocks of the cache lie on huge pages (see .cargo/config.toml): a read goes to a random place in gigabytes.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Exit codes of every command.
 pub mod exit {

@@ -4,7 +4,7 @@ use martite_catalog::ServerName;
 use martite_env::Clock;
 use martite_master::Registry;
 use martite_proto as pb;
-use martite_regionserver::ClusterView;
+use martite_regionserver::{ClusterView, MetaLocation};
 use martite_zk::Tree;
 use parking_lot::Mutex;
 use pb::region_state::State;
@@ -23,7 +23,7 @@ struct Facts {
     cluster_id: String,
     master: Option<ServerName>,
     region_server: Option<ServerName>,
-    meta: Option<(ServerName, u64)>,
+    meta: Option<MetaLocation>,
 }
 
 impl Nodes {
@@ -60,6 +60,11 @@ impl Nodes {
     }
 }
 
+/// The node of a replica of hbase:meta.
+fn meta_node(replica_id: i32) -> String {
+    if replica_id == 0 { "meta-region-server".into() } else { format!("meta-region-server-{replica_id}") }
+}
+
 impl Registry for Nodes {
     fn publish_cluster_id(&self, id: &str) {
         self.facts.lock().cluster_id = id.to_owned();
@@ -74,10 +79,24 @@ impl Registry for Nodes {
         self.set("running", martite_zk::cluster_up_value("master", &started), false);
     }
 
-    fn publish_meta(&self, server: &ServerName, open_seq_num: u64) {
-        self.facts.lock().meta = Some((server.clone(), open_seq_num));
+    fn publish_meta(&self, server: &ServerName, open_seq_num: u64, replicas: i32) {
+        let meta = MetaLocation { server: server.clone(), open_seq_num, replicas };
+        let before = self.facts.lock().meta.replace(meta).map_or(0, |meta| meta.replicas);
         let value = martite_zk::meta_location_value("master", server.to_proto(), State::Open);
-        self.set("meta-region-server", value, false);
+        for id in 0..replicas {
+            self.set(&meta_node(id), value.clone(), false);
+        }
+        for id in replicas..before {
+            self.tree.remove(&format!("{}/{}", self.base, meta_node(id)));
+        }
+    }
+
+    fn publish_namespace(&self, name: &str, descriptor: &[u8]) {
+        self.set(&format!("namespace/{name}"), martite_zk::namespace_value("master", descriptor), false);
+    }
+
+    fn withdraw_namespace(&self, name: &str) {
+        self.tree.remove(&format!("{}/namespace/{name}", self.base));
     }
 }
 
@@ -91,7 +110,7 @@ impl ClusterView for Nodes {
     fn region_servers(&self) -> Vec<ServerName> {
         self.facts.lock().region_server.iter().cloned().collect()
     }
-    fn meta_location(&self) -> Option<(ServerName, u64)> {
+    fn meta_location(&self) -> Option<MetaLocation> {
         self.facts.lock().meta.clone()
     }
 }

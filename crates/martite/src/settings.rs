@@ -1,6 +1,6 @@
 //! Configuration → the plain options of the parts below.
 
-use crate::{Failure, args, exit, machine};
+use crate::{Failure, args, exit, machine, refusals};
 use martite_config::{Config, Loader, keys};
 use martite_region::{Durability, RegionConfig};
 use martite_regionserver::Options;
@@ -40,31 +40,8 @@ pub fn load(args: &args::Start) -> Result<Config, Failure> {
         loader = loader.set(key, value, "command line");
     }
     let config = loader.load().map_err(wrong)?;
-    check(&config)?;
+    refusals::check(&config)?;
     Ok(config)
-}
-
-/// Settings that somebody relies on and this server cannot honour end the start: silence would be dangerous.
-fn check(config: &Config) -> Result<(), Failure> {
-    let refuse = |key: &str, why: &str| Err(Failure::new(exit::USAGE, format!("{key}: {why}")));
-    if config.get(keys::AUTHENTICATION) != "simple" {
-        return refuse(keys::AUTHENTICATION.name(), "only simple authentication is supported");
-    }
-    if config.get(keys::AUTHORIZATION) {
-        return refuse(keys::AUTHORIZATION.name(), "access control is not supported");
-    }
-    if config.get(keys::CLUSTER_DISTRIBUTED) {
-        return refuse(keys::CLUSTER_DISTRIBUTED.name(), "only a standalone server is supported");
-    }
-    if !config.get(keys::WAL_DIR).is_empty() {
-        return refuse(keys::WAL_DIR.name(), "logs are kept below hbase.rootdir");
-    }
-    for key in [keys::COPROCESSOR_REGION, keys::COPROCESSOR_USER_REGION] {
-        if let Some(class) = config.get(key).iter().find(|c| !c.ends_with(".MultiRowMutationEndpoint")) {
-            return refuse(key.name(), &format!("coprocessor {class} is not built in"));
-        }
-    }
-    Ok(())
 }
 
 /// The data folder: `--data`, else hbase.rootdir where it is set, else `./data`.
@@ -143,6 +120,8 @@ pub fn store(config: &Config) -> StoreConfig {
     c.ratio_off_peak = config.get(keys::COMPACTION_RATIO_OFFPEAK);
     c.major_period_ms = config.get(keys::MAJOR_COMPACTION_PERIOD);
     c.major_jitter = config.get(keys::MAJOR_COMPACTION_JITTER);
+    store.index_block_bytes = (config.get(keys::INDEX_BLOCK_SIZE) as usize).max(1);
+    store.bloom_block_bytes = (config.get(keys::BLOOM_BLOCK_SIZE) as usize).max(1);
     store
 }
 
@@ -154,6 +133,7 @@ pub fn region(config: &Config) -> RegionConfig {
         max_row_size_bytes: config.get(keys::MAX_ROW_SIZE),
         durability: Durability::SyncWal,
         max_file_size_bytes: config.get(keys::MAX_FILE_SIZE),
+        split_policy: config.get(keys::SPLIT_POLICY),
         family_flush_min_bytes: config.get(keys::FLUSH_LOWER_BOUND_MIN),
         periodic_flush_ms: config.get(keys::FLUSH_INTERVAL),
         ..RegionConfig::default()
@@ -172,6 +152,7 @@ pub fn region_server(config: &Config, memory: &Memory) -> Options {
         small_compaction_threads: config.get(keys::COMPACTION_THREADS_SMALL).max(1) as usize,
         large_compaction_threads: config.get(keys::COMPACTION_THREADS_LARGE).max(1) as usize,
         chore_period: Duration::from_millis(config.get(keys::COMPACTION_CHECK_PERIOD).max(100)),
+        compaction_check_multiplier: config.get(keys::COMPACTION_CHECK_MULTIPLIER).max(1),
         region_split_limit: config.get(keys::REGION_SPLIT_LIMIT) as usize,
         info_port: 0,
     }

@@ -54,6 +54,10 @@ pub fn run(args: &args::Start) -> Result<(), Failure> {
     for line in config.ignored() {
         tracing::warn!("{line}");
     }
+    let idle: Vec<&str> = config.idle().into_iter().map(|(key, _)| key).collect();
+    if !idle.is_empty() {
+        tracing::warn!(keys = idle.join(" "), "settings without effect yet");
+    }
     let root = settings::root(args, &config)?;
     std::fs::create_dir_all(&root).map_err(|e| Failure::of(&root.display().to_string(), e))?;
     let root = root.canonicalize().map_err(|e| Failure::of(&root.display().to_string(), e))?;

@@ -51,11 +51,13 @@ impl Services {
 
     fn open_row(&self, info: &RegionInfo, table: &TableDescriptor, seq: u64, now_ms: u64) -> MetaEdit {
         let server = self.host.server_name();
-        let edit = MetaEdit::region(info, now_ms)
-            .region_info(info)
-            .state(RegionState::Open, info.replica_id())
-            .target(&server, info.replica_id())
-            .location(&server, seq, info.replica_id());
+        // Replicas are other names of the same open region.
+        let edit = (0..table.region_replication().max(1)).fold(
+            MetaEdit::region(info, now_ms).region_info(info),
+            |edit, replica| {
+                edit.state(RegionState::Open, replica).target(&server, replica).location(&server, seq, replica)
+            },
+        );
         // Serial replication orders a region's edits by these barriers.
         let replicated = table.families().any(|f| f.replication_scope() != 0);
         if replicated { edit.cell(REPLICATION_BARRIER_FAMILY, SEQNUM.as_bytes(), &seq.to_be_bytes()) } else { edit }
@@ -77,7 +79,7 @@ impl Services {
             }
         }
         for batch in closed.chunks(META_BATCH) {
-            let row = |info: &&RegionInfo| MetaEdit::region(info, now).region_info(info).state(RegionState::Closed, 0);
+            let row = |info: &&RegionInfo| self.closed_row(info, now);
             self.meta.apply(&batch.iter().map(row).collect::<Vec<_>>())?;
             for info in batch {
                 self.catalog.update_region(info.encoded_name(), |r| {
@@ -87,6 +89,12 @@ impl Services {
             }
         }
         failure.map_or(Ok(()), Err)
+    }
+
+    fn closed_row(&self, info: &RegionInfo, now_ms: u64) -> MetaEdit {
+        let replicas = self.catalog.table(info.table()).map_or(1, |t| t.descriptor.region_replication());
+        let edit = MetaEdit::region(info, now_ms).region_info(info);
+        (0..replicas.max(1)).fold(edit, |edit, replica| edit.state(RegionState::Closed, replica))
     }
 
     /// Closes and opens regions again, one after the other, so that they read a new descriptor.

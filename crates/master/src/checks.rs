@@ -3,7 +3,6 @@
 use crate::services::Services;
 use crate::{MasterError, class};
 use martite_catalog::coprocessor::CoprocessorSpec;
-use martite_catalog::table::FILE_TRACKER;
 use martite_catalog::{FamilyDescriptor, NamespaceDescriptor, TableDescriptor, TableName, family};
 use martite_compress::Algorithm;
 use martite_config::{Config, keys};
@@ -25,6 +24,7 @@ const SPLIT_POLICIES: [&str; 8] = [
 ];
 const SERVER_PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
 const FIFO: &str = "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
+const DATE_TIERED: &str = "org.apache.hadoop.hbase.regionserver.DateTieredStoreEngine";
 const MAX_REGION_REPLICATION: i32 = 0x10000;
 
 type Check = Result<(), String>;
@@ -45,7 +45,6 @@ pub(crate) fn table(config: &Config, table: &TableDescriptor) -> Result<(), Mast
     };
     // What this server cannot read or has not built in is refused in any case.
     table.check()?;
-    file_tracker(table)?;
     judge(coprocessors(table), true)?;
     judge(sizes(config, table), strict)?;
     judge(split_policy(config, table), strict)?;
@@ -56,6 +55,7 @@ pub(crate) fn table(config: &Config, table: &TableDescriptor) -> Result<(), Mast
         judge(encryption(table), strict)?;
     }
     judge(fifo_compaction(config, table), true)?;
+    judge(data_tiering(table), true)?;
     judge(counts(table), strict)?;
     for family in table.families() {
         judge(one_family(family), strict)?;
@@ -106,10 +106,15 @@ fn split_policy(config: &Config, table: &TableDescriptor) -> Check {
     Err(format!("Unable to load configured region split policy '{class}' for table '{}'", table.name()))
 }
 
+/// Whether a coprocessor's class is one of those that are built in.
+pub fn is_built_in(class: &str) -> bool {
+    BUILT_IN.contains(&class)
+}
+
 /// Coprocessors of a table that is there already, from before it was ours, which cannot be run.
 pub(crate) fn foreign_coprocessors(table: &TableDescriptor) -> Vec<String> {
     let specs = table.coprocessors().into_iter().filter_map(|(.., spec)| spec);
-    specs.map(|spec| spec.class).filter(|class| !BUILT_IN.contains(&class.as_str())).collect()
+    specs.map(|spec| spec.class).filter(|class| !is_built_in(class)).collect()
 }
 
 fn coprocessors(table: &TableDescriptor) -> Check {
@@ -120,7 +125,7 @@ fn coprocessors(table: &TableDescriptor) -> Check {
         if priority < 0 {
             return Err(format!("Priority for coprocessor {class} cannot be less than 0"));
         }
-        if path.is_some() || !BUILT_IN.contains(&class.as_str()) {
+        if path.is_some() || !is_built_in(&class) {
             return Err(format!("Class {class} cannot be loaded"));
         }
     }
@@ -145,16 +150,6 @@ fn encryption(table: &TableDescriptor) -> Check {
     }
 }
 
-fn file_tracker(table: &TableDescriptor) -> Result<(), MasterError> {
-    let of_families = table.families().filter_map(|f| f.setting(FILE_TRACKER));
-    match of_families.chain(table.setting(FILE_TRACKER)).find(|t| !t.is_empty() && !t.eq_ignore_ascii_case("DEFAULT")) {
-        Some(tracker) => Err(MasterError::do_not_retry(format!(
-            "Store file tracker {tracker} is not supported by this server, only DEFAULT is"
-        ))),
-        None => Ok(()),
-    }
-}
-
 fn fifo_compaction(config: &Config, table: &TableDescriptor) -> Check {
     for family in table.families() {
         let setting = |key: &str| family.configuration.get(key).map(String::as_str).or_else(|| table.setting(key));
@@ -174,6 +169,19 @@ fn fifo_compaction(config: &Config, table: &TableDescriptor) -> Check {
                 keys::BLOCKING_STORE_FILES.name(),
                 family.name_string()
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Tiers by age need files by age. For the table alone, and for each family.
+fn data_tiering(table: &TableDescriptor) -> Check {
+    let levels = std::iter::once(None).chain(table.families().map(Some));
+    for family in levels {
+        let setting = |key: &str| family.and_then(|f| f.setting(key)).or_else(|| table.setting(key));
+        let by_age = setting("hbase.hstore.datatiering.type") == Some("TIME_RANGE");
+        if by_age && setting("hbase.hstore.engine.class") != Some(DATE_TIERED) {
+            return Err("Time Range Data Tiering should be enabled with Date Tiered Compaction.".into());
         }
     }
     Ok(())
@@ -318,6 +326,9 @@ mod tests {
         assert_eq!(family("REPLICATION_SCOPE", "5"), "Replication scope for column family f is 5 which is invalid.");
         assert_eq!(family("COMPRESSION", "LZO"), "Compression algorithm 'lzo' previously failed test.");
         assert_eq!(family("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH"), "Failed to get bloom filter param");
+        let tiered = |t: TableDescriptor| t.with("hbase.hstore.datatiering.type", "TIME_RANGE");
+        assert_eq!(text(tiered), "Time Range Data Tiering should be enabled with Date Tiered Compaction.");
+        assert_eq!(text(|t| tiered(t).with("hbase.hstore.engine.class", DATE_TIERED)), "ok");
         assert_eq!(text(|t| t.with("REGION_REPLICATION", "0")), "Table region replication should be at least one.");
         assert_eq!(text(|t| t.with("coprocessor$1", "|org.example.C|1|")), "Class org.example.C cannot be loaded");
         assert_eq!(
@@ -334,7 +345,6 @@ mod tests {
     #[test]
     fn a_table_may_ask_for_mercy() {
         assert_eq!(text(|t| t.with("hbase.table.sanity.checks", "false").with("MAX_FILESIZE", "10")), "ok");
-        assert!(text(|t| t.with("hbase.store.file-tracker.impl", "FILE")).contains("Store file tracker FILE"));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub mod class {
     pub const DO_NOT_RETRY_REGION: &str = "org.apache.hadoop.hbase.client.DoNotRetryRegionException";
     pub const NO_SUCH_FAMILY: &str = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException";
     pub const PLEASE_HOLD: &str = "org.apache.hadoop.hbase.PleaseHoldException";
-    pub const MASTER_STOPPED: &str = "org.apache.hadoop.hbase.exceptions.MasterStoppedException";
+    pub const SERVER_NOT_RUNNING: &str = "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException";
     pub const QUOTA_EXCEEDED: &str = "org.apache.hadoop.hbase.quotas.QuotaExceededException";
     pub const PEER_NOT_FOUND: &str = "org.apache.hadoop.hbase.ReplicationPeerNotFoundException";
     pub const UNKNOWN_PROTOCOL: &str = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
@@ -39,7 +39,7 @@ pub struct MasterError {
 
 impl MasterError {
     pub fn new(class: &str, message: impl Into<String>) -> MasterError {
-        let retry = [class::IO, class::HBASE_IO, class::PLEASE_HOLD];
+        let retry = [class::IO, class::HBASE_IO, class::PLEASE_HOLD, class::SERVER_NOT_RUNNING];
         MasterError { class: class.to_string(), message: message.into(), do_not_retry: !retry.contains(&class) }
     }
     /// Give up (DoNotRetryIOException).
@@ -61,6 +61,11 @@ impl MasterError {
     }
     pub fn unknown_region(name: &[u8]) -> MasterError {
         MasterError::new(class::UNKNOWN_REGION, martite_catalog::to_string_binary(name))
+    }
+    /// Ask the next run. HBase also has MasterStoppedException, which the Java client cannot make from a message: it
+    /// would not retry.
+    pub fn stopping() -> MasterError {
+        MasterError::new(class::SERVER_NOT_RUNNING, "the master is stopping")
     }
     /// A method that HBase has and this server has not.
     pub fn unsupported(method: &str) -> MasterError {

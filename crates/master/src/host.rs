@@ -15,6 +15,8 @@ pub trait RegionHost: Send + Sync + 'static {
     /// Closes a region, flushing it; no error if it is not open.
     fn close_region(&self, encoded: &str) -> Result<(), String>;
     fn region(&self, encoded: &str) -> Option<Arc<Region>>;
+    /// Lets an open region be read under `count` names, its own included; opening does this as the descriptor says.
+    fn set_replicas(&self, _encoded: &str, _count: i32) {}
     /// The server's numbers, with those of each region.
     fn server_load(&self) -> pb::ServerLoad;
     fn online_regions(&self) -> Vec<RegionInfo>;
@@ -40,8 +42,11 @@ pub trait Registry: Send + Sync + 'static {
     fn publish_cluster_id(&self, id: &str);
     /// The active master.
     fn publish_master(&self, master: &ServerName);
-    /// Where hbase:meta is.
-    fn publish_meta(&self, server: &ServerName, open_seq_num: u64);
+    /// Where hbase:meta and all its replicas, `replicas` with itself, are.
+    fn publish_meta(&self, server: &ServerName, open_seq_num: u64, replicas: i32);
+    /// A namespace, new or changed, and its descriptor as hbase:namespace has it.
+    fn publish_namespace(&self, _name: &str, _descriptor: &[u8]) {}
+    fn withdraw_namespace(&self, _name: &str) {}
 }
 
 /// A registry that tells nobody.
@@ -50,5 +55,5 @@ pub struct NoRegistry;
 impl Registry for NoRegistry {
     fn publish_cluster_id(&self, _: &str) {}
     fn publish_master(&self, _: &ServerName) {}
-    fn publish_meta(&self, _: &ServerName, _: u64) {}
+    fn publish_meta(&self, _: &ServerName, _: u64, _: i32) {}
 }

@@ -21,6 +21,7 @@ mod checks;
 mod chores;
 mod cleaner;
 mod error;
+mod file_tracker;
 mod host;
 mod janitor;
 mod master;
@@ -36,6 +37,7 @@ mod switches;
 #[cfg(test)]
 mod tests;
 
+pub use checks::is_built_in;
 pub use error::{MasterError, class};
 pub use host::{NoRegistry, RegionHost, Registry};
 pub use master::{Caller, Master, MasterContext};

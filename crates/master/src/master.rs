@@ -60,6 +60,11 @@ impl Master {
         rpc::dispatch(&call, service, param)
     }
 
+    /// The methods of a service that are answered, and those among them whose only answer is a refusal as HBase's.
+    pub fn methods(service: &str) -> (Vec<&'static str>, Vec<&'static str>) {
+        (rpc::methods(service), rpc::refused_methods())
+    }
+
     /// Asks for a split of a region at its middle, as the region server does when a region is large; answers the
     /// procedure's id.
     pub fn request_split(&self, encoded: &str) -> Result<u64, MasterError> {

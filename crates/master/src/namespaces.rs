@@ -37,6 +37,7 @@ impl Namespaces {
         for row in rows.scan(Some(CATALOG_FAMILY))? {
             if let Some(bytes) = value(&row, CATALOG_FAMILY, DESCRIPTOR) {
                 let namespace = NamespaceDescriptor::from_bytes(bytes)?;
+                services.registry.publish_namespace(namespace.name(), bytes);
                 namespaces.insert(namespace.name().to_string(), namespace);
             }
         }
@@ -47,7 +48,9 @@ impl Namespaces {
     /// Writes a row, and remembers it.
     pub fn put(&self, services: &Services, namespace: NamespaceDescriptor) -> Result<(), MasterError> {
         let edit = MetaEdit::new(namespace.name().as_bytes().to_vec(), services.now_ms());
-        rows(services)?.apply(&[edit.cell(CATALOG_FAMILY, DESCRIPTOR, &namespace.to_bytes())])?;
+        let bytes = namespace.to_bytes();
+        rows(services)?.apply(&[edit.cell(CATALOG_FAMILY, DESCRIPTOR, &bytes)])?;
+        services.registry.publish_namespace(namespace.name(), &bytes);
         self.0.write().insert(namespace.name().to_string(), namespace);
         Ok(())
     }
@@ -55,6 +58,7 @@ impl Namespaces {
     pub fn remove(&self, services: &Services, name: &str) -> Result<(), MasterError> {
         let edit = MetaEdit::new(name.as_bytes().to_vec(), services.now_ms());
         rows(services)?.apply(&[edit.delete_family(CATALOG_FAMILY)])?;
+        services.registry.withdraw_namespace(name);
         self.0.write().remove(name);
         Ok(())
     }

@@ -19,10 +19,12 @@ pub(crate) enum Switch {
     CatalogJanitor,
     Cleaner,
     ReplicationPeerModification,
+    /// HBase keeps this one in ZooKeeper.
+    RpcThrottle,
 }
 
 impl Switch {
-    const ALL: [Switch; 8] = [
+    const ALL: [Switch; 9] = [
         Switch::Balancer,
         Switch::Normalizer,
         Switch::SnapshotCleanup,
@@ -31,6 +33,7 @@ impl Switch {
         Switch::CatalogJanitor,
         Switch::Cleaner,
         Switch::ReplicationPeerModification,
+        Switch::RpcThrottle,
     ];
 
     /// The row in master:store; None: not kept.
@@ -42,6 +45,7 @@ impl Switch {
             Switch::Split => Some("split_enabled"),
             Switch::Merge => Some("merge_enabled"),
             Switch::ReplicationPeerModification => Some("replication_peer_modification_on"),
+            Switch::RpcThrottle => Some("rpc_throttle_on"),
             Switch::CatalogJanitor | Switch::Cleaner => None,
         }
     }

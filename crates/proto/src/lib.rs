@@ -7,10 +7,12 @@
 #[allow(clippy::all, clippy::unwrap_used, rustdoc::all, missing_docs)]
 #[rustfmt::skip]
 mod pb;
+mod services;
 
 pub use pb::*;
 pub use prost;
 pub use prost::Message;
+pub use services::SERVICES;
 
 /// The four bytes that HBase puts before protobuf content in files, znodes and table cells.
 pub const PBUF_MAGIC: &[u8; 4] = b"PBUF";

@@ -71,9 +71,11 @@ impl Region {
     /// The answer to an operation that a client sent again after it had succeeded.
     fn answer_again(&self, mutations: &[Mutation], src: &dyn BlockSource) -> Result<Step<Written>, RegionError> {
         let mut result = None;
-        for m in mutations.iter().filter(|m| m.returns_cells()) {
+        for m in mutations.iter().filter(|m| m.is_delta()) {
             let out = result.get_or_insert_with(|| CellBuf::new(true));
-            ready_or_need!(self.read_delta_columns(m, src, out));
+            if m.return_results {
+                ready_or_need!(self.read_delta_columns(m, src, out));
+            }
         }
         Ok(Step::Ready(Written { ops: Vec::new(), processed: true, result, pending: Pending::done() }))
     }
@@ -165,8 +167,9 @@ fn settle(mutations: &mut [Mutation], plans: Vec<Plan>, now_ms: u64, put_ms: u64
                 m.cells.set_latest_timestamps(now_ms);
             }
             Plan::Replace(cells) => {
+                // The answer has a result even when no cells of it are wanted.
+                let out = result.get_or_insert_with(|| CellBuf::new(true));
                 if m.return_results {
-                    let out = result.get_or_insert_with(|| CellBuf::new(true));
                     cells.iter().for_each(|cell| out.push(&cell));
                 }
                 m.cells = cells;

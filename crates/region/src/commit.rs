@@ -160,7 +160,7 @@ impl Region {
                 let error = RegionError::Wal(error);
                 mvcc.fail(&error);
                 if let Some(events) = events {
-                    events.wal_failed(&error);
+                    events.must_stop(&error);
                 }
             }
         });
@@ -175,7 +175,7 @@ impl Region {
     pub(crate) fn log_failed(&self, error: &RegionError) {
         self.mvcc.fail(error);
         if let Some(events) = &self.ctx.events {
-            events.wal_failed(error);
+            events.must_stop(error);
         }
     }
 }

@@ -88,7 +88,8 @@ impl Region {
         let _major = plan.major.then(|| Running::new(&self.counters.major_compactions_running));
         let now_ms = self.ctx.clock.now_ms();
         let throttle = WhileOpen { region: self, inner: throttle };
-        let outcome = store.run_compaction(plan, self.mvcc.smallest_read_point(), now_ms, &throttle)?;
+        let outcome = store.run_compaction(plan, self.mvcc.smallest_read_point(), now_ms, &throttle);
+        let outcome = outcome.map_err(|error| self.tell(error))?;
         if outcome.major {
             self.counters.last_major_compaction_ms.fetch_max(now_ms, Ordering::Relaxed);
         }

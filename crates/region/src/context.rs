@@ -15,8 +15,8 @@ pub trait RegionEvents: Send + Sync + 'static {
     fn flush_wanted(&self, region: &Region);
     /// A flush made a file.
     fn flushed(&self, region: &Region);
-    /// The log failed; no write will be acknowledged any more.
-    fn wal_failed(&self, error: &RegionError);
+    /// The server must stop: the log failed and no write will be acknowledged any more, or a store file is in doubt.
+    fn must_stop(&self, error: &RegionError);
 }
 
 /// All regions of a server share one.
@@ -62,6 +62,8 @@ pub struct RegionConfig {
     pub max_file_size_bytes: u64,
     /// Part of that size by which regions differ (`hbase.hregion.max.filesize.jitter`).
     pub max_file_size_jitter: f64,
+    /// Java class of the policy of tables that have none (`hbase.regionserver.region.split.policy`).
+    pub split_policy: String,
     /// Smallest column family that a partial flush picks (`hbase.hregion.percolumnfamilyflush.size.lower.bound.min`).
     pub family_flush_min_bytes: u64,
     /// Oldest edit that may stay in memory (`hbase.regionserver.optionalcacheflushinterval`); 0: any.
@@ -82,6 +84,7 @@ impl Default for RegionConfig {
             skip_bad_edits: false,
             max_file_size_bytes: 10 << 30,
             max_file_size_jitter: 0.25,
+            split_policy: "org.apache.hadoop.hbase.regionserver.SteppingSplitPolicy".into(),
             family_flush_min_bytes: 16 << 20,
             periodic_flush_ms: 3_600_000,
         }

@@ -45,12 +45,34 @@ pub enum RegionError {
     /// A file could not be read or written; may work later (IOException).
     #[error("{0}")]
     Io(String),
+    /// A new store file may be there or not after a crash: the server must stop, and the next one sees (IOException).
+    #[error("{0}")]
+    InDoubt(String),
     /// The log failed: nothing more can be acknowledged by this server (it must stop).
     #[error("{0}")]
     Wal(WalError),
 }
 
 impl RegionError {
+    /// Whether the server must stop, for the next one to recover from the disk.
+    pub fn must_stop(&self) -> bool {
+        match self {
+            RegionError::Wal(_) | RegionError::InDoubt(_) => true,
+            RegionError::WouldBlock
+            | RegionError::NotServing(_)
+            | RegionError::WrongRegion(_)
+            | RegionError::NoSuchFamily(_)
+            | RegionError::TooBusy(_)
+            | RegionError::ReadOnly
+            | RegionError::FailedSanityCheck(_)
+            | RegionError::DoNotRetry(_)
+            | RegionError::RowTooBig(_)
+            | RegionError::Filter(_)
+            | RegionError::Corrupt(_)
+            | RegionError::Io(_) => false,
+        }
+    }
+
     /// An I/O error with the thing that was being done.
     pub fn io(what: impl std::fmt::Display, error: &std::io::Error) -> RegionError {
         RegionError::Io(format!("{what}: {error}"))
@@ -67,6 +89,7 @@ impl From<StoreError> for RegionError {
         match error {
             StoreError::HFile(error) => error.into(),
             StoreError::Corrupt { .. } => RegionError::Corrupt(error.to_string()),
+            StoreError::InDoubt { .. } => RegionError::InDoubt(error.to_string()),
             _ => RegionError::Io(error.to_string()),
         }
     }

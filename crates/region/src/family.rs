@@ -3,7 +3,7 @@
 use crate::RegionError;
 use martite_catalog::{FamilyDescriptor, KeepDeletedCells, TableDescriptor};
 use martite_hfile::{BloomType, Compression, Encoding};
-use martite_store::{FamilyOptions, KeepDeleted, StoreOverrides};
+use martite_store::{FamilyOptions, FileTracker, KeepDeleted, StoreOverrides};
 
 /// The store's options of a family. An attribute that this build cannot honour is an error that names it.
 pub fn family_options(family: &FamilyDescriptor, table: &TableDescriptor) -> Result<FamilyOptions, RegionError> {
@@ -34,7 +34,19 @@ pub fn family_options(family: &FamilyDescriptor, table: &TableDescriptor) -> Res
         cache_data_on_write: family.is_cache_data_on_write(),
         time_to_purge_deletes_ms: setting(family, table, "hbase.hstore.time.to.purge.deletes").unwrap_or(0),
         delete_expired_files: setting(family, table, "hbase.store.delete.expired.storefile").unwrap_or(true),
+        tracker: tracker(family, table)?,
         overrides: overrides(family, table),
+    })
+}
+
+fn tracker(family: &FamilyDescriptor, table: &TableDescriptor) -> Result<FileTracker, RegionError> {
+    use martite_catalog::file_tracker::{FileTracker::*, TrackerKind, of_family};
+    let tracker = of_family(table, family).map_err(RegionError::DoNotRetry)?;
+    Ok(match tracker {
+        Plain(TrackerKind::Default) => FileTracker::Directory,
+        Plain(TrackerKind::File) => FileTracker::List,
+        Migration { to: TrackerKind::File, .. } => FileTracker::ToList,
+        Migration { to: TrackerKind::Default, .. } => FileTracker::ToDirectory,
     })
 }
 
@@ -51,6 +63,8 @@ fn overrides(family: &FamilyDescriptor, table: &TableDescriptor) -> StoreOverrid
         ratio_off_peak: setting(family, table, "hbase.hstore.compaction.ratio.offpeak"),
         major_period_ms: setting(family, table, "hbase.hregion.majorcompaction"),
         major_jitter: setting(family, table, "hbase.hregion.majorcompaction.jitter"),
+        index_block_bytes: setting(family, table, "hfile.index.block.max.size").filter(|&n| n > 0),
+        bloom_block_bytes: setting(family, table, "io.storefile.bloom.block.size").filter(|&n| n > 0),
     }
 }
 

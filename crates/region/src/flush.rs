@@ -15,7 +15,7 @@ use crate::markers::FlushedFiles;
 use crate::{Region, RegionError};
 use bytes::Bytes;
 use martite_proto::flush_descriptor::FlushAction;
-use martite_store::{FlushTicket, FlushedFile, Store};
+use martite_store::{FlushTicket, FlushedFile, Store, StoreError};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -163,7 +163,7 @@ impl Region {
                     store.abort_flush(ticket, None);
                     frozen.for_each(|(_, store, ticket)| store.abort_flush(ticket, None));
                     tmp.into_iter().for_each(|(_, store, ticket, file)| store.abort_flush(ticket, Some(file)));
-                    return Err((error.into(), Vec::new()));
+                    return Err((self.tell(error), Vec::new()));
                 }
             }
         }
@@ -174,11 +174,20 @@ impl Region {
                 Ok(file) => done.push((family, file)),
                 Err(error) => {
                     tmp.for_each(|(_, store, ticket, file)| store.abort_flush(ticket, Some(file)));
-                    return Err((error.into(), done.into_iter().map(|(family, _)| family).collect()));
+                    return Err((self.tell(error), done.into_iter().map(|(family, _)| family).collect()));
                 }
             }
         }
         Ok(done)
+    }
+
+    /// The error, of which the server hears if it must stop.
+    pub(crate) fn tell(&self, error: StoreError) -> RegionError {
+        let error = RegionError::from(error);
+        if let Some(events) = self.ctx.events.as_ref().filter(|_| error.must_stop()) {
+            events.must_stop(&error);
+        }
+        error
     }
 
     /// Tells the log that these families are not flushed after all; `done` are, though.

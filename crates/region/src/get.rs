@@ -96,28 +96,17 @@ impl Region {
         src: &dyn BlockSource,
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        let _operation = self.start_operation()?;
-        self.check_row(&get.row, "Get")?;
-        let before = out.mark();
-        let result = self.read_row(get, src, out);
-        match &result {
-            Ok(Step::Ready(_)) => {
-                self.counters.read_requests.fetch_add(1, Ordering::Relaxed);
-                if get.exists_only {
-                    out.truncate(before);
-                }
+        self.one_get(get, src, out, |read| {
+            let (scan, requests, views) = self.plan_get(get)?;
+            if read.filter.is_some() {
+                return self.read_filtered(requests, views, &scan, read);
             }
-            _ => out.truncate(before),
-        }
-        result
+            self.read_plain(&mut self.plain_scanners(requests, views, &scan), &get.row, read)
+        })
     }
 
-    fn read_row(
-        &self,
-        get: &GetSpec,
-        src: &dyn BlockSource,
-        out: &mut CellBuf,
-    ) -> Result<Step<GetOutcome>, RegionError> {
+    /// What `get` has to read, as of now.
+    fn plan_get(&self, get: &GetSpec) -> Result<(StoreScan, Vec<StoreRequest>, Vec<ReadView>), RegionError> {
         let requests = self.store_requests(&get.families)?;
         let (read_point, views) = self.consistent_views(get.read_point, &requests);
         let scan = StoreScan {
@@ -129,7 +118,21 @@ impl Region {
             store_offset: get.store_offset,
             ..StoreScan::get(get.row.clone(), self.ctx.clock.now_ms())
         };
+        Ok((scan, requests, views))
+    }
+
+    /// What every Get has around the reading itself.
+    fn one_get(
+        &self,
+        get: &GetSpec,
+        src: &dyn BlockSource,
+        out: &mut CellBuf,
+        run: impl FnOnce(&mut RowRead<'_>) -> Result<Step<()>, RegionError>,
+    ) -> Result<Step<GetOutcome>, RegionError> {
+        let _operation = self.start_operation()?;
+        self.check_row(&get.row, "Get")?;
         let mut filter = get.filter.as_ref().map(Filter::decode).transpose()?;
+        let before = out.mark();
         let first = out.len();
         let block_bytes = Cell::new(0);
         let mut read = RowRead {
@@ -139,7 +142,7 @@ impl Region {
                 cells_end: if get.exists_only && filter.is_none() { first + 1 } else { usize::MAX },
                 ..RowLimits::NONE
             },
-            filter: None,
+            filter: filter.as_mut(),
             src: &Counted::new(src, &block_bytes),
             expired: &mut || false,
             discard: false,
@@ -148,38 +151,40 @@ impl Region {
             scratch: &mut Vec::new(),
             out,
         };
-        match &mut filter {
-            None => ready_or_need!(self.read_plain(requests, views, &scan, &mut read)),
-            Some(filter) => {
-                read.filter = Some(filter);
-                ready_or_need!(self.read_filtered(requests, views, &scan, &mut read));
-            }
+        let result = run(&mut read);
+        let cells = out.len() - first;
+        let ready = matches!(result, Ok(Step::Ready(())));
+        if !ready || get.exists_only {
+            out.truncate(before);
         }
-        let cells = read.out.len() - first;
-        let exists = cells > 0;
+        ready_or_need!(result);
+        self.counters.read_requests.fetch_add(1, Ordering::Relaxed);
         Ok(Step::Ready(GetOutcome {
             cells: if get.exists_only { 0 } else { cells },
-            exists,
+            exists: cells > 0,
             block_bytes: block_bytes.get(),
         }))
     }
 
+    /// Scanners for a Get without filter, one for each family that it asks for.
+    fn plain_scanners(&self, requests: Vec<StoreRequest>, views: Vec<ReadView>, scan: &StoreScan) -> Vec<StoreScanner> {
+        let scanner = |(request, view): (StoreRequest, ReadView)| {
+            let options = self.stores[request.store].1.options().clone();
+            StoreScanner::new(view, options, Arc::new(request.scan(scan.clone())))
+        };
+        requests.into_iter().zip(views).map(scanner).collect()
+    }
+
     fn read_plain(
         &self,
-        requests: Vec<StoreRequest>,
-        views: Vec<ReadView>,
-        scan: &StoreScan,
+        scanners: &mut [StoreScanner],
+        row: &[u8],
         read: &mut RowRead<'_>,
     ) -> Result<Step<()>, RegionError> {
-        for (request, view) in requests.into_iter().zip(views) {
-            if view.segments.is_empty() && view.files.is_empty() {
-                continue;
-            }
-            let options = self.stores[request.store].1.options().clone();
-            let mut scanner = StoreScanner::new(view, options, Arc::new(request.scan(scan)));
+        for scanner in scanners {
             ready_or_need!(scanner.open(read.src));
             // A family without the row stands at the next one.
-            if scanner.peek().is_none_or(|cell| cell.row() != scan.start_row) {
+            if scanner.peek().is_none_or(|cell| cell.row() != row) {
                 continue;
             }
             match ready_or_need!(scanner.next(read)) {
@@ -214,7 +219,7 @@ impl Region {
         };
         let mut families = Vec::with_capacity(requests.len());
         for (request, view) in requests.into_iter().zip(views) {
-            let (store, scan) = (request.store, Arc::new(request.scan(scan)));
+            let (store, scan) = (request.store, Arc::new(request.scan(scan.clone())));
             families.push(self.family_scanner(store, view, scan, read.filter.as_deref(), true));
         }
         let mut rows = Rows::new(families, scan.stop_row.clone(), bounds, read.out);
@@ -274,6 +279,51 @@ impl Region {
         }
         let registered = self.mvcc.reader();
         (registered.seq(), views())
+    }
+}
+
+/// Gets of one call that differ in their rows only: what one has opened serves the next. All of them see the region as
+/// it was for the first.
+pub struct Getter {
+    region: Arc<Region>,
+    first: GetSpec,
+    scanners: Vec<StoreScanner>,
+}
+
+impl Getter {
+    /// For Gets that are like `get`, which must not have a filter.
+    pub fn new(region: &Arc<Region>, get: &GetSpec) -> Result<Getter, RegionError> {
+        let _operation = region.start_operation()?;
+        let (scan, requests, views) = region.plan_get(get)?;
+        let scanners = region.plain_scanners(requests, views, &scan);
+        Ok(Getter { region: region.clone(), first: get.clone(), scanners })
+    }
+
+    /// Whether this can answer `get`, a Get of `region`.
+    pub fn fits(&self, region: &Arc<Region>, get: &GetSpec) -> bool {
+        let first = &self.first;
+        Arc::ptr_eq(&self.region, region)
+            && get.filter.is_none()
+            && get.families == first.families
+            && (get.max_versions, get.time_range) == (first.max_versions, first.time_range)
+            && (get.store_limit, get.store_offset) == (first.store_limit, first.store_offset)
+            && (get.cache_blocks, get.exists_only) == (first.cache_blocks, first.exists_only)
+            && get.read_point == first.read_point
+    }
+
+    /// As [`Region::get`], for a Get that fits.
+    pub fn get(
+        &mut self,
+        get: &GetSpec,
+        src: &dyn BlockSource,
+        out: &mut CellBuf,
+    ) -> Result<Step<GetOutcome>, RegionError> {
+        let region = &*self.region;
+        let scanners = &mut self.scanners[..];
+        region.one_get(get, src, out, |read| {
+            scanners.iter_mut().for_each(|scanner| scanner.restart_at(get.row.clone()));
+            region.read_plain(scanners, &get.row, read)
+        })
     }
 }
 

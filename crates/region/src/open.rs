@@ -156,6 +156,7 @@ fn settings(ctx: &RegionContext, table: &TableDescriptor) -> Settings {
     let block_multiplier = number(table, "hbase.hregion.memstore.block.multiplier")
         .and_then(|n| u64::try_from(n).ok())
         .unwrap_or(config.block_multiplier);
+    let policy = table.split_policy().unwrap_or(&config.split_policy);
     // Regions of one age must not all split at once: up to an eighth more or less.
     let jitter = (ctx.stores.random.u64() % 1000) as f64 / 1000.0 - 0.5;
     let jitter_bytes = (max_file_size_bytes as f64 * config.max_file_size_jitter * jitter) as i64;
@@ -169,6 +170,7 @@ fn settings(ctx: &RegionContext, table: &TableDescriptor) -> Settings {
             Some(limit) => limit.max(0) as u64,
             None => config.max_cell_size_bytes,
         },
+        split_policy: policy.rsplit('.').next().unwrap_or_default().to_owned(),
     }
 }
 

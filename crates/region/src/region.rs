@@ -57,6 +57,8 @@ pub(crate) struct Settings {
     pub max_file_size_bytes: u64,
     /// 0: no limit.
     pub max_cell_size_bytes: u64,
+    /// Without its package.
+    pub split_policy: String,
 }
 
 /// What the region has done and holds.

@@ -55,9 +55,9 @@ impl Mutation {
 }
 
 impl Mutation {
-    /// Whether the answer has cells of it.
-    pub(crate) fn returns_cells(&self) -> bool {
-        self.return_results && matches!(self.kind, MutationKind::Increment | MutationKind::Append)
+    /// Whether what it writes depends on what is there.
+    pub(crate) fn is_delta(&self) -> bool {
+        matches!(self.kind, MutationKind::Increment | MutationKind::Append)
     }
 }
 

@@ -13,23 +13,31 @@ use martite_store::{Store, StoreContext};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The policy, by the simple name of its class, whose regions are never split.
+const NO_SPLITS: &str = "DisabledRegionSplitPolicy";
+
 impl Region {
     /// Whether files of another region are read here: the region can be split and merged only after a compaction.
     pub fn has_references(&self) -> bool {
         self.stores.iter().any(|(_, store)| store.has_references())
     }
 
+    /// Whether the region can be cut at all, at whatever row: it has no references, and its policy does not forbid it.
+    pub fn is_splittable(&self) -> bool {
+        !self.info.is_meta() && self.settings.split_policy != NO_SPLITS && !self.has_references()
+    }
+
     /// The row at which the region would be cut: the middle of its largest store, as far as the table lets rows be
     /// parted. None if it cannot be cut now: it has references or no data, or would be cut at its first row.
     pub fn split_point(&self) -> Result<Option<Bytes>, RegionError> {
-        if self.info.is_meta() || self.has_references() {
+        if !self.is_splittable() {
             return Ok(None);
         }
         let Some((_, largest)) = self.stores.iter().max_by_key(|(_, store)| store.size_bytes()) else {
             return Ok(None);
         };
         let Some(row) = largest.split_point()? else { return Ok(None) };
-        let row = restrict(&self.table, row);
+        let row = restrict(&self.table, &self.settings.split_policy, row);
         Ok(Some(row).filter(|row| self.can_split_at(row)))
     }
 
@@ -40,26 +48,25 @@ impl Region {
     /// Whether the region is larger than a region of its table may be. `regions_of_table`: how many regions of the table
     /// this server has; the first few split early, so that a new table spreads.
     pub fn needs_split(&self, regions_of_table: usize) -> bool {
-        if self.info.is_meta() || !self.table.is_split_enabled() || self.has_references() {
+        if !self.table.is_split_enabled() || !self.is_splittable() {
             return false;
         }
-        let Some(limit) = self.split_limit(regions_of_table as u64) else { return false };
+        let limit = self.split_limit(regions_of_table as u64);
         self.stores.iter().any(|(_, store)| store.size_bytes() > limit)
     }
 
-    /// The size at which a store asks for a split; None for never.
-    fn split_limit(&self, regions: u64) -> Option<u64> {
+    /// The size at which a store asks for a split.
+    fn split_limit(&self, regions: u64) -> u64 {
         let (max, flush) = (self.settings.max_file_size_bytes, self.settings.flush_size_bytes);
-        let policy = self.table.split_policy().unwrap_or_default();
-        match policy.rsplit('.').next().unwrap_or_default() {
-            "DisabledRegionSplitPolicy" => None,
-            "ConstantSizeRegionSplitPolicy" => Some(max),
-            "IncreasingToUpperBoundRegionSplitPolicy" | "BusyRegionSplitPolicy" => Some(match regions {
+        match self.settings.split_policy.as_str() {
+            "ConstantSizeRegionSplitPolicy" => max,
+            "IncreasingToUpperBoundRegionSplitPolicy" | "BusyRegionSplitPolicy" => match regions {
                 0 | 101.. => max,
                 n => max.min(flush.saturating_mul(2 * n * n * n)),
-            }),
+            },
             // SteppingSplitPolicy, the default, and those built on it.
-            _ => Some(if regions == 1 { max.min(2 * flush) } else { max }),
+            _ if regions == 1 => max.min(2 * flush),
+            _ => max,
         }
     }
 
@@ -71,8 +78,8 @@ impl Region {
                 RegionError::DoNotRetry(format!("Region not splittable because bestSplitPoint = null, {self:?}"))
             })?,
         };
-        if self.info.is_split_parent() || self.has_references() {
-            return Err(RegionError::DoNotRetry(format!("Region {self:?} is not splittable: it has references")));
+        if self.info.is_split_parent() || !self.is_splittable() {
+            return Err(RegionError::DoNotRetry(format!("Region {self:?} is not splittable")));
         }
         if !self.can_split_at(&row) {
             return Err(RegionError::DoNotRetry(format!(
@@ -91,9 +98,8 @@ impl Region {
 }
 
 /// The part of a row that a split may cut at, by the table's policy or restriction: a prefix, or all.
-fn restrict(table: &TableDescriptor, row: Bytes) -> Bytes {
+fn restrict(table: &TableDescriptor, policy: &str, row: Bytes) -> Bytes {
     let setting = |key: &str| table.setting(key);
-    let policy = table.split_policy().and_then(|name| name.rsplit('.').next()).unwrap_or_default();
     let restriction = setting("hbase.regionserver.region.split_restriction.type").unwrap_or_default();
     let prefix = |key: &str| setting(key).and_then(|v| v.trim().parse::<usize>().ok()).filter(|&n| n > 0);
     let delimiter = |key: &str| setting(key).filter(|d| !d.is_empty()).map(|d| d.as_bytes().to_vec());
@@ -193,7 +199,10 @@ mod tests {
     #[test]
     fn tables_can_keep_prefixes_together() {
         let table = || TableDescriptor::new(TableName::parse("t").unwrap());
-        let cut = |table: TableDescriptor, row: &'static [u8]| restrict(&table, Bytes::from_static(row));
+        let cut = |table: TableDescriptor, row: &'static [u8]| {
+            let policy = table.split_policy().and_then(|class| class.rsplit('.').next()).unwrap_or_default();
+            restrict(&table, policy, Bytes::from_static(row))
+        };
         assert_eq!(cut(table(), b"user1_x"), &b"user1_x"[..]);
         let by_length = table()
             .with("SPLIT_POLICY", "org.apache.hadoop.hbase.regionserver.KeyPrefixRegionSplitPolicy")

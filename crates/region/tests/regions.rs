@@ -104,7 +104,7 @@ impl RegionEvents for Events {
     fn flushed(&self, _: &Region) {
         self.flushed.fetch_add(1, Ordering::SeqCst);
     }
-    fn wal_failed(&self, error: &RegionError) {
+    fn must_stop(&self, error: &RegionError) {
         panic!("{error}");
     }
 }
@@ -114,20 +114,8 @@ fn a_full_memstore_asks_for_a_flush_and_then_refuses() {
     let config = RegionConfig { flush_size_bytes: 64 << 10, block_multiplier: 2, ..RegionConfig::default() };
     let mut rig = Rig::with(rig::table(&["f"]), config);
     let events = Arc::new(Events::default());
-    let ctx = Arc::new(martite_region::RegionContext {
-        fs: rig.ctx.fs.clone(),
-        clock: rig.ctx.clock.clone(),
-        wal: rig.ctx.wal.clone(),
-        root: rig.ctx.root.clone(),
-        stores: rig.ctx.stores.clone(),
-        config: rig.ctx.config.clone(),
-        memstore_size: rig.ctx.memstore_size.clone(),
-        nonces: rig.ctx.nonces.clone(),
-        server: rig.ctx.server.clone(),
-        events: Some(events.clone()),
-    });
-    rig.region.close(false).unwrap();
-    rig.region = Region::open(ctx.clone(), rig.info.clone(), rig.table.clone()).unwrap();
+    rig.listen(events.clone());
+    let ctx = rig.ctx.clone();
     let mut refused = None;
     for i in 0..1000 {
         if let Err(error) = rig.put(&format!("row{i:04}"), "f:a", &[0; 1000]) {

@@ -8,8 +8,8 @@ use martite_cell::{CellBuf, OwnedCell};
 use martite_hfile::{Block, BlockRequest, BlockSource, HFileError, Reader, Step};
 use martite_proto as pb;
 use martite_region::{
-    FamilyColumns, GetSpec, Mutation, MutationKind, RegionConfig, RegionError, RegionScanner, ScanEnd, ScanLimits,
-    ScanOutput, ScanSpec, WriteRequest,
+    FamilyColumns, GetSpec, Getter, Mutation, MutationKind, RegionConfig, RegionError, RegionScanner, ScanEnd,
+    ScanLimits, ScanOutput, ScanSpec, WriteRequest,
 };
 use martite_store::Files;
 use pb::Message;
@@ -237,6 +237,74 @@ fn a_get_finds_what_a_scan_finds_whatever_it_must_wait_for() {
 }
 
 #[test]
+fn gets_that_share_what_they_opened_find_the_same() {
+    for seed in 0..20 {
+        let rig = filled(seed);
+        rig.region.compact(None, seed % 2 == 0, &martite_store::Unthrottled).unwrap();
+        let (src, dice) = (source(&rig, seed), Dice::new(seed));
+        let family = FamilyColumns { columns: vec!["b".into(), "d".into()], ..FamilyColumns::whole("f") };
+        for families in [Vec::new(), vec![family], vec![FamilyColumns::whole("g")]] {
+            let like = |row: String| GetSpec { max_versions: 2, families: families.clone(), ..GetSpec::new(row) };
+            let mut getter = Getter::new(&rig.region, &like("row00".into())).unwrap();
+            for _ in 0..80 {
+                let get = like(format!("row{:02}", dice.below(42)));
+                assert!(getter.fits(&rig.region, &get));
+                let (mut alone, mut shared) = (CellBuf::new(false), CellBuf::new(false));
+                rig.region.get(&get, &rig.ctx.stores.files.blocking(), &mut alone).unwrap();
+                while let Step::Need(_) = getter.get(&get, &src, &mut shared).unwrap() {
+                    assert!(shared.is_empty());
+                }
+                assert_eq!(texts(&shared), texts(&alone), "seed {seed}: {get:?}");
+            }
+            assert!(!getter.fits(&rig.region, &GetSpec { max_versions: 1, ..like("row01".into()) }));
+        }
+    }
+}
+
+#[test]
+fn rows_refused_by_their_key_leave_the_others_as_they_are() {
+    for seed in 0..30 {
+        let (rig, dice) = (filled(seed), Dice::new(seed));
+        if dice.one_in(2) {
+            rig.region.flush(None, "test").unwrap();
+            rig.region.compact(None, true, &martite_store::Unthrottled).unwrap();
+        }
+        for reversed in [false, true] {
+            let spec = ScanSpec { max_versions: 2, reversed, ..ScanSpec::default() };
+            let (all, limits) = (all(&rig, spec.clone()), random_limits(&dice));
+            for digits in ["[02468]$", "^row[13]", "row1[0-9]"] {
+                let odd = |row: &str| match digits {
+                    "[02468]$" => row.ends_with(['0', '2', '4', '6', '8']),
+                    "^row[13]" => row.starts_with("row1") || row.starts_with("row3"),
+                    _ => row.starts_with("row1"),
+                };
+                let expected: Vec<_> = all.iter().filter(|c| odd(row_of(c))).cloned().collect();
+                let answer = read(&rig, ScanSpec { filter: Some(rows_like(digits)), ..spec.clone() }, &limits);
+                assert_eq!(answer.cells, expected, "seed {seed}, {digits}: {limits:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_row_that_is_refused_is_leapt_over() {
+    let rig = Rig::new();
+    let names: Vec<_> = (0..500).map(|i| format!("q{i:03}")).collect();
+    for row in ["ra", "rb", "rc"] {
+        let cells: Vec<_> = names.iter().map(|q| ("f", q.as_str(), 1, "v")).collect();
+        put_cells(&rig, row, &cells);
+    }
+    rig.region.flush(None, "test").unwrap();
+    let mut scanner = rig.region.scanner(filtered(rows_like("rc"))).unwrap();
+    let mut out = ScanOutput::new(false);
+    let limits = ScanLimits { allow_partial: true, ..ScanLimits::default() };
+    let read = scanner.next_batch(&limits, &mut || false, &rig.ctx.stores.files.blocking(), &mut out).unwrap();
+    assert!(matches!(read, Step::Ready(_)));
+    assert_eq!((out.cells.len(), out.counters.rows_scanned, out.counters.rows_filtered), (500, 3, 2));
+    assert!(out.counters.cells_scanned < 600, "{:?}", out.counters);
+}
+
+#[test]
 fn a_row_limit_counts_complete_rows() {
     let rig = Rig::new();
     for row in ["ra", "rb", "rc", "rd"] {
@@ -247,6 +315,12 @@ fn a_row_limit_counts_complete_rows() {
         let answer = read(&rig, ScanSpec::default(), &limits);
         assert_eq!(answer.cells.len(), 6, "batch {batch}");
         assert_eq!(answer.batches.last().map(|b| b.0), Some(ScanEnd::Rows), "batch {batch}");
+    }
+    // A Result that its batch ends is partial though the filter lets nothing of its row follow.
+    let spec = filtered(filter("FirstKeyOnlyFilter", Some(pb::FirstKeyOnlyFilter {}.encode_to_vec())));
+    for batch in [0, 1, 2] {
+        let answer = read(&rig, spec.clone(), &ScanLimits { rows: 2, batch, ..ScanLimits::default() });
+        assert_eq!(answer.cells, ["ra f:a@1", "rb f:a@1"], "batch {batch}");
     }
 }
 
@@ -320,6 +394,25 @@ fn single_column(family: &str, qualifier: &str, value: &str) -> pb::Filter {
 fn pagination(limit: i32, offset: i32) -> pb::Filter {
     let message = pb::ColumnPaginationFilter { limit, offset: Some(offset), column_offset: None };
     filter("ColumnPaginationFilter", Some(message.encode_to_vec()))
+}
+
+/// RowFilter: rows in which the regular expression is found.
+fn rows_like(expression: &str) -> pb::Filter {
+    let comparator = pb::Comparator {
+        name: "org.apache.hadoop.hbase.filter.RegexStringComparator".into(),
+        serialized_comparator: Some(
+            pb::RegexStringComparator {
+                pattern: expression.into(),
+                pattern_flags: 0,
+                charset: "UTF-8".into(),
+                engine: None,
+            }
+            .encode_to_vec()
+            .into(),
+        ),
+    };
+    let compare_filter = pb::CompareFilter { compare_op: pb::CompareType::Equal as i32, comparator: Some(comparator) };
+    filter("RowFilter", Some(pb::RowFilter { compare_filter }.encode_to_vec()))
 }
 
 fn filtered(filter: pb::Filter) -> ScanSpec {

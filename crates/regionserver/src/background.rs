@@ -196,7 +196,7 @@ impl Background {
             }
             Err(e) => {
                 tracing::error!(region = %region.info().name_string(), error = %e, "flush failed");
-                server.abort_on_wal_error(&e);
+                server.abort_if_it_must(&e);
             }
         }
     }
@@ -230,7 +230,7 @@ impl Background {
             }
             Err(e) => {
                 tracing::error!(region = %region.info().name_string(), error = %e, "compaction failed");
-                server.abort_on_wal_error(&e);
+                server.abort_if_it_must(&e);
                 false
             }
         }
@@ -265,10 +265,10 @@ impl RegionEvents for Events {
         self.0.want_flush(region.info().encoded_name());
     }
     fn flushed(&self, _region: &Region) {}
-    fn wal_failed(&self, error: &RegionError) {
-        tracing::error!(%error, "the log failed: nothing more will be acknowledged");
+    fn must_stop(&self, error: &RegionError) {
+        tracing::error!(%error, "the server must stop");
         if let Some(server) = self.0.server() {
-            server.abort("the write-ahead log failed");
+            server.abort(&error.to_string());
         }
     }
 }

@@ -14,6 +14,7 @@ mod background;
 mod cells;
 mod client;
 mod error;
+mod fields;
 mod gather;
 mod mutation;
 mod online;
@@ -28,7 +29,7 @@ pub use background::{Background, Events};
 pub use error::Fault;
 pub use online::Online;
 pub use options::Options;
-pub use registry::ClusterView;
+pub use registry::{ClusterView, MetaLocation};
 pub use scanners::Scanners;
 pub use stats::Stats;
 
@@ -38,7 +39,7 @@ use martite_proto as pb;
 use martite_region::{Region, RegionContext, RegionError};
 use martite_rpc::{Call, Pool};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Where the region server's wishes go.
@@ -63,7 +64,15 @@ pub struct RegionServer {
     pub(crate) cluster: Arc<dyn ClusterView>,
     link: Arc<dyn MasterLink>,
     stopping: AtomicBool,
+    /// How often [`RegionServer::run_chores`] has run.
+    chore_rounds: AtomicU64,
     started_ms: u64,
+}
+
+/// The answer to a method that HBase has and this server has not.
+fn refuse(call: Call) {
+    let fault = Fault::unsupported(&call.conn.service, &call.method);
+    call.responder.fail(fault.into_exception());
 }
 
 impl RegionServer {
@@ -89,6 +98,7 @@ impl RegionServer {
             cluster,
             link,
             stopping: AtomicBool::new(false),
+            chore_rounds: AtomicU64::new(0),
         });
         server.background.start(&server)?;
         Ok(server)
@@ -98,29 +108,52 @@ impl RegionServer {
         matches!(service, "ClientService" | "AdminService" | "ClientMetaService" | "BootstrapNodeService")
     }
 
+    /// The methods of a service that are answered; none: it is not one of the services above.
+    pub fn methods(service: &str) -> Vec<&'static str> {
+        fn names<T>(table: &[(&'static str, T)]) -> Vec<&'static str> {
+            table.iter().map(|(name, _)| *name).collect()
+        }
+        match service {
+            "ClientService" => names(client::METHODS),
+            "AdminService" => names(admin::METHODS),
+            "ClientMetaService" => names(registry::CLIENT_META),
+            "BootstrapNodeService" => names(registry::BOOTSTRAP_NODE),
+            _ => Vec::new(),
+        }
+    }
+
     /// Answers a call of one of the services above; on the network thread.
     pub fn call(self: &Arc<Self>, call: Call) {
         if self.stopping.load(Ordering::Acquire) {
             let fault = Fault::server_stopped(format!("Server {} stopping", self.name));
             return call.responder.fail(fault.into_exception());
         }
-        match (call.conn.service.as_str(), call.method.as_ref()) {
-            ("ClientService", "Get") => self.get(call),
-            ("ClientService", "Mutate") => self.mutate(call),
-            ("ClientService", "Multi") => self.multi(call),
-            ("ClientService", "Scan") => self.scan(call),
-            ("ClientService", "ExecService") => self.exec_service(call),
-            ("AdminService", _) => self.admin(call),
-            ("ClientMetaService" | "BootstrapNodeService", _) => self.registry(call),
-            (service, method) => {
-                let fault = Fault::unsupported(service, method);
-                call.responder.fail(fault.into_exception());
-            }
+        match call.conn.service.as_str() {
+            "ClientService" => self.client(call),
+            "AdminService" => self.admin(call),
+            "ClientMetaService" => self.registry(call, registry::CLIENT_META),
+            "BootstrapNodeService" => self.registry(call, registry::BOOTSTRAP_NODE),
+            _ => refuse(call),
         }
     }
 
+    /// The region that a request names, be it by a replica's name.
     pub(crate) fn region(&self, specifier: &pb::RegionSpecifier) -> Result<Arc<Region>, Fault> {
-        self.online.find(specifier, &self.name)
+        self.readable(specifier).map(|(region, _)| region)
+    }
+
+    /// A region to read, and whether the answer counts as stale: a replica was asked.
+    pub(crate) fn readable(&self, specifier: &pb::RegionSpecifier) -> Result<(Arc<Region>, bool), Fault> {
+        let named = self.online.find(specifier, &self.name)?;
+        Ok((named.region, named.replica_id != 0))
+    }
+
+    /// A region to write; replicas are read-only.
+    pub(crate) fn writable(&self, specifier: &pb::RegionSpecifier) -> Result<Arc<Region>, Fault> {
+        match self.readable(specifier)? {
+            (region, false) => Ok(region),
+            (_, true) => Err(RegionError::ReadOnly.into()),
+        }
     }
 
     /// Opens a region and serves it. Blocking.
@@ -173,8 +206,8 @@ impl RegionServer {
         self.link.abort(reason);
     }
 
-    pub(crate) fn abort_on_wal_error(&self, error: &RegionError) {
-        if matches!(error, RegionError::Wal(_)) {
+    pub(crate) fn abort_if_it_must(&self, error: &RegionError) {
+        if error.must_stop() {
             self.abort(&error.to_string());
         }
     }
@@ -219,6 +252,8 @@ impl RegionServer {
     /// What is done every few seconds.
     pub(crate) fn run_chores(&self) {
         self.scanners.sweep();
+        let round = self.chore_rounds.fetch_add(1, Ordering::Relaxed) + 1;
+        let looks_for_compactions = round.is_multiple_of(self.options.compaction_check_multiplier);
         let now_ms = self.ctx.clock.now_ms();
         let period = self.ctx.config.periodic_flush_ms;
         for region in self.online.all() {
@@ -228,8 +263,11 @@ impl RegionServer {
             if period > 0 && region.stores().iter().any(|(_, s)| overdue(s)) {
                 self.background.want_flush(region.info().encoded_name());
             }
-            self.compact_if_due(&region);
-            for family in region.needs_major_compaction() {
+            if looks_for_compactions || region.has_references() {
+                self.compact_if_due(&region);
+            }
+            let due = if looks_for_compactions { region.needs_major_compaction() } else { Vec::new() };
+            for family in due {
                 let mut job = background::Job::new(region.info().encoded_name());
                 job.family = Some(family.to_vec());
                 job.major = true;
@@ -266,7 +304,7 @@ impl RegionServer {
             number_of_requests: Some(self.stats.requests()),
             used_heap_mb: Some((self.ctx.memstore_size.load(Ordering::Relaxed) >> 20) as u32),
             max_heap_mb: Some((self.options.memstore_limit_bytes >> 20) as u32),
-            region_loads: self.online.all().iter().map(|r| r.load().to_proto(r.info().name())).collect(),
+            region_loads: self.online.loads(None),
             report_start_time: Some(self.started_ms),
             report_end_time: Some(now_ms),
             info_server_port: Some(self.options.info_port),

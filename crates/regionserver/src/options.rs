@@ -24,6 +24,9 @@ pub struct Options {
     pub large_compaction_threads: usize,
     /// How often the server looks for overdue flushes and compactions (`hbase.server.thread.wakefrequency`).
     pub chore_period: Duration,
+    /// Every so many of these looks, compactions are started that no flush asked for
+    /// (`hbase.server.compactchecker.interval.multiplier`).
+    pub compaction_check_multiplier: u64,
     /// Regions beyond which nothing is split (`hbase.regionserver.regionSplitLimit`).
     pub region_split_limit: usize,
     pub info_port: u32,
@@ -42,6 +45,7 @@ impl Default for Options {
             small_compaction_threads: 1,
             large_compaction_threads: 1,
             chore_period: Duration::from_secs(10),
+            compaction_check_multiplier: 1_000,
             region_split_limit: 1000,
             info_port: 0,
         }

@@ -1,16 +1,81 @@
 //! `Get` and `Scan` messages → what the region is asked.
 
 use crate::error::Fault;
+use crate::fields::{Fields, Malformed, Value};
 use crate::mutation::{attribute, time_range};
 use bytes::Bytes;
 use martite_cell::{TimeRange, key};
 use martite_proto as pb;
 use martite_region::{FamilyColumns, GetSpec, Region, ScanSpec};
+use pb::Message;
 
 /// Attribute of a Scan: return delete markers and what they cover; a boolean.
 const RAW_ATTRIBUTE: &str = "_raw_";
 /// Attribute of a query: 1 is READ_UNCOMMITTED.
 const ISOLATION_ATTRIBUTE: &str = "_isolationlevel_";
+
+/// The Get that lies in `bytes`, a part of `frame`.
+pub fn decode_get(bytes: &[u8], frame: &Bytes, region: &Region) -> Result<GetSpec, Fault> {
+    match plain_get(bytes, frame) {
+        Ok(Some(spec)) => {
+            check_row(&spec.row)?;
+            spec.families.iter().try_for_each(|f| check_family(&f.family, region))?;
+            Ok(spec)
+        }
+        Ok(None) | Err(Malformed) => {
+            let proto = pb::Get::decode(frame.slice_ref(bytes)).map_err(|e| Fault::bad_message("Get", e))?;
+            get(&proto, region)
+        }
+    }
+}
+
+/// A Get of a row and columns, read where it lies. None: it has more to it than that.
+fn plain_get(bytes: &[u8], frame: &Bytes) -> Result<Option<GetSpec>, Malformed> {
+    let mut spec = GetSpec::new(Bytes::new());
+    let mut fields = Fields::new(bytes);
+    while let Some(field) = fields.next()? {
+        match field {
+            (1, Value::Bytes(row)) => spec.row = frame.slice_ref(row),
+            (2, Value::Bytes(column)) => spec.families.push(plain_column(column, frame)?),
+            (5, Value::Bytes(range)) => spec.time_range = plain_time_range(range)?,
+            (6, Value::Number(versions)) => spec.max_versions = versions as u32,
+            (7, Value::Number(cache)) => spec.cache_blocks = cache != 0,
+            (8, Value::Number(limit)) => spec.store_limit = limit as u32 as i32,
+            (9, Value::Number(offset)) => spec.store_offset = offset as u32,
+            (10, Value::Number(only)) => spec.exists_only = only != 0,
+            // How replicas are read, and hints for metrics: no concern of a row's only server.
+            (12 | 14 | 15, Value::Number(_)) => {}
+            _ => return Ok(None),
+        }
+    }
+    Ok((!spec.row.is_empty()).then_some(spec))
+}
+
+fn plain_time_range(bytes: &[u8]) -> Result<TimeRange, Malformed> {
+    let mut proto = pb::TimeRange::default();
+    let mut fields = Fields::new(bytes);
+    while let Some(field) = fields.next()? {
+        match field {
+            (1, Value::Number(from)) => proto.from = Some(from),
+            (2, Value::Number(to)) => proto.to = Some(to),
+            _ => {}
+        }
+    }
+    Ok(time_range(Some(&proto)))
+}
+
+fn plain_column(bytes: &[u8], frame: &Bytes) -> Result<FamilyColumns, Malformed> {
+    let mut column = FamilyColumns::default();
+    let mut fields = Fields::new(bytes);
+    while let Some(field) = fields.next()? {
+        match field {
+            (1, Value::Bytes(family)) => column.family = frame.slice_ref(family),
+            (2, Value::Bytes(qualifier)) => column.columns.push(frame.slice_ref(qualifier)),
+            _ => {}
+        }
+    }
+    Ok(column)
+}
 
 pub fn get(proto: &pb::Get, region: &Region) -> Result<GetSpec, Fault> {
     if proto.closest_row_before == Some(true) {
@@ -80,6 +145,18 @@ fn check_row(row: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
+fn check_family(family: &[u8], region: &Region) -> Result<(), Fault> {
+    match region.store(family) {
+        Some(_) => Ok(()),
+        None => Err(Fault::no_such_family(format!(
+            "Column family {} does not exist in region {} in table {:?}",
+            martite_catalog::to_string_binary(family),
+            region.info().name_string(),
+            region.table().name().as_str()
+        ))),
+    }
+}
+
 /// A filter that cannot be read is refused before the scan is opened.
 fn check_filter(filter: Option<&pb::Filter>) -> Result<(), Fault> {
     if let Some(filter) = filter {
@@ -113,14 +190,7 @@ fn families(
     }
     let mut out: Vec<FamilyColumns> = Vec::with_capacity(columns.len());
     for column in columns {
-        if region.store(&column.family).is_none() {
-            return Err(Fault::no_such_family(format!(
-                "Column family {} does not exist in region {} in table {:?}",
-                martite_catalog::to_string_binary(&column.family),
-                region.info().name_string(),
-                region.table().name().as_str()
-            )));
-        }
+        check_family(&column.family, region)?;
         out.push(FamilyColumns {
             family: column.family.clone(),
             columns: column.qualifier.clone(),
@@ -133,6 +203,51 @@ fn families(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn plain(get: &pb::Get) -> Option<GetSpec> {
+        let frame = Bytes::from([b"frame:", &get.encode_to_vec()[..]].concat());
+        plain_get(&frame[6..], &frame).unwrap()
+    }
+
+    #[test]
+    fn a_get_of_columns_is_read_where_it_lies() {
+        let column = |family: &'static str, qualifiers: &[&'static str]| pb::Column {
+            family: family.into(),
+            qualifier: qualifiers.iter().map(|q| (*q).into()).collect(),
+        };
+        let get = pb::Get {
+            row: "row".into(),
+            column: vec![column("f", &["a", "b"]), column("g", &[])],
+            max_versions: Some(3),
+            cache_blocks: Some(false),
+            time_range: Some(pb::TimeRange { from: Some(5), to: None }),
+            store_limit: Some(7),
+            store_offset: Some(2),
+            existence_only: Some(true),
+            consistency: Some(pb::Consistency::Strong as i32),
+            ..pb::Get::default()
+        };
+        let spec = plain(&get).unwrap();
+        let families: Vec<_> = spec.families.iter().map(|f| (&f.family[..], f.columns.len())).collect();
+        assert_eq!((&spec.row[..], families), (&b"row"[..], vec![(&b"f"[..], 2), (&b"g"[..], 0)]));
+        let rest = (spec.max_versions, spec.cache_blocks, spec.store_limit, spec.store_offset, spec.exists_only);
+        assert_eq!(rest, (3, false, 7, 2, true));
+        assert_eq!(spec.time_range, TimeRange::new(5, TimeRange::ALL.max));
+        assert_eq!(plain(&pb::Get { row: "r".into(), ..pb::Get::default() }).unwrap().store_limit, -1);
+    }
+
+    #[test]
+    fn a_get_with_more_to_it_goes_the_general_way() {
+        let get = pb::Get { row: "r".into(), ..pb::Get::default() };
+        let odd = [
+            pb::Get::default(),
+            pb::Get { filter: Some(pb::Filter::default()), ..get.clone() },
+            pb::Get { attribute: vec![pb::NameBytesPair::default()], ..get.clone() },
+            pb::Get { closest_row_before: Some(true), ..get.clone() },
+            pb::Get { cf_time_range: vec![pb::ColumnFamilyTimeRange::default()], ..get },
+        ];
+        assert!(odd.iter().all(|get| plain(get).is_none()));
+    }
 
     #[test]
     fn a_scan_from_a_row_to_itself_is_empty_unless_the_client_is_too_old_to_say_so() {

@@ -21,6 +21,8 @@ pub struct OpenScanner {
     pub max_result_size: u64,
     pub batch: u32,
     pub needs_cursor: bool,
+    /// Opened on a replica.
+    pub stale: bool,
     /// A call is working on it: the lease stands still.
     busy: AtomicBool,
     last_used: Mutex<Instant>,
@@ -63,6 +65,7 @@ pub struct Opening {
     pub max_result_size: u64,
     pub batch: u32,
     pub needs_cursor: bool,
+    pub stale: bool,
 }
 
 impl Scanners {
@@ -91,6 +94,7 @@ impl Scanners {
             max_result_size: opening.max_result_size,
             batch: opening.batch,
             needs_cursor: opening.needs_cursor,
+            stale: opening.stale,
             busy: AtomicBool::new(true),
             last_used: Mutex::new(Instant::now()),
         })

@@ -15,6 +15,10 @@ pub enum StoreError {
     /// Bytes or names on disk that cannot be what they should be.
     #[error("corrupt {path}: {what}", path = path.display())]
     Corrupt { path: PathBuf, what: String },
+    /// Whether a change of the store's files outlives a crash cannot be told, and it could not be taken back: the server
+    /// must stop, and what the next one finds decides. Nothing is flushed or compacted in this store until then.
+    #[error("{path} may be changed or not after a crash: {why}", path = path.display())]
+    InDoubt { path: PathBuf, why: String },
     /// A compaction or flush was told to stop; nothing has changed.
     #[error("cancelled: {0}")]
     Cancelled(String),

@@ -11,9 +11,10 @@
 use crate::StoreError;
 use martite_blockcache::BlockCache;
 use martite_env::{FileSystem, ReadAt};
-use martite_hfile::{Block, BlockRequest, BlockSource, FileId, HFileError, Reader};
+use martite_hfile::{Block, BlockKindHint, BlockRequest, BlockSource, FileId, HFileError, Reader};
 use parking_lot::{Mutex, RwLock};
 use std::{
+    cell::RefCell,
     collections::HashMap,
     io,
     path::{Path, PathBuf},
@@ -103,6 +104,10 @@ impl Files {
     /// A source that answers from the cache only: what the network thread reads with.
     pub fn cache_only(&self) -> CacheOnly<'_> {
         CacheOnly { files: self }
+    }
+    /// As [`Files::cache_only`], for many reads in a row.
+    pub fn cache_only_recent(&self) -> Recent<'_> {
+        Recent { files: self, blocks: RefCell::default() }
     }
     /// A source that reads from disk what the cache does not have.
     pub fn blocking(&self) -> Blocking<'_> {
@@ -202,6 +207,21 @@ pub struct CacheOnly<'a> {
     files: &'a Files,
 }
 
+/// Blocks from the cache, those of indexes and blooms by way of a few that were used last: of many rows in a row, most
+/// need the same ones, and the cache's own look-up costs a lock and a search each time.
+pub struct Recent<'a> {
+    files: &'a Files,
+    blocks: RefCell<RecentBlocks>,
+}
+
+#[derive(Default)]
+struct RecentBlocks {
+    slots: [Option<(FileId, u64, Arc<Block>)>; RECENT_BLOCKS],
+    oldest: usize,
+}
+
+const RECENT_BLOCKS: usize = 8;
+
 /// Blocks from cache or disk; see [`Files::blocking`].
 #[derive(Clone, Copy)]
 pub struct Blocking<'a> {
@@ -229,6 +249,27 @@ impl BlockSource for Uncached<'_> {
 impl BlockSource for CacheOnly<'_> {
     fn get(&self, _reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
         Ok(self.files.cache.get(&(request.file, request.offset)))
+    }
+    fn may_block(&self) -> bool {
+        false
+    }
+}
+
+impl BlockSource for Recent<'_> {
+    fn get(&self, _reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        if request.kind == BlockKindHint::Data {
+            return Ok(self.files.cache.get(&(request.file, request.offset)));
+        }
+        let mut recent = self.blocks.borrow_mut();
+        let known = recent.slots.iter().flatten().find(|(file, at, _)| (*file, *at) == (request.file, request.offset));
+        if let Some((_, _, block)) = known {
+            return Ok(Some(block.clone()));
+        }
+        let Some(block) = self.files.cache.get(&(request.file, request.offset)) else { return Ok(None) };
+        let slot = recent.oldest;
+        recent.slots[slot] = Some((request.file, request.offset, block.clone()));
+        recent.oldest = (slot + 1) % RECENT_BLOCKS;
+        Ok(Some(block))
     }
     fn may_block(&self) -> bool {
         false

@@ -61,6 +61,7 @@ impl Store {
         smallest_read_point: u64,
         now_ms: u64,
     ) -> Result<FlushedFile, StoreError> {
+        self.check_doubt()?;
         let mut flushed =
             FlushedFile { seq_id, tmp_path: None, name: None, path: None, cells: 0, size_bytes: 0, now_ms, file: None };
         if ticket.segment.is_empty() {
@@ -98,8 +99,8 @@ impl Store {
 
     /// Moves the file into the family's directory, adds it to the file list and lets the snapshot go.
     ///
-    /// After an error the snapshot is still readable, but the region must be given up (as HBase does): whether the file
-    /// survives a crash cannot be told any more.
+    /// After an error the snapshot is still readable and the next flush writes it; unless the error is
+    /// [`StoreError::InDoubt`], after which the server must stop.
     pub fn commit_flush(&self, ticket: FlushTicket, mut flushed: FlushedFile) -> Result<FlushedFile, StoreError> {
         let file = match flushed.file.take() {
             Some(file) => Some(Arc::new(file.commit(self, flushed.now_ms)?)),
@@ -108,10 +109,13 @@ impl Store {
         flushed.tmp_path = None;
         flushed.path = file.as_ref().map(|f| f.path.clone());
         self.counters.count_flush(flushed.cells, flushed.size_bytes);
-        self.add_flushed(file.as_ref());
+        self.add_flushed(file.as_ref(), flushed.now_ms)?;
         drop(ticket);
-        if let Some(file) = file.filter(|_| self.options().cache_data_on_write) {
-            self.cache_whole(&file)?;
+        if let Some(file) = file.filter(|_| self.options().cache_data_on_write)
+            && let Err(error) = self.cache_whole(&file)
+        {
+            // The file is in place: this only costs warmth.
+            tracing::debug!(%error, "the new file starts cold");
         }
         Ok(flushed)
     }

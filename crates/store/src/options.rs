@@ -3,6 +3,7 @@
 //! Defaults are HBase 2.6's. Who builds these (crate `region`, from the table descriptor and the configuration) knows
 //! the string keys; nobody below does.
 
+use crate::FileTracker;
 use bytes::Bytes;
 use martite_cell::Order;
 use martite_hfile::{BloomType, Compression, Encoding};
@@ -47,6 +48,8 @@ pub struct FamilyOptions {
     pub time_to_purge_deletes_ms: u64,
     /// `hbase.store.delete.expired.storefile`: a file whose newest cell has expired is dropped unread.
     pub delete_expired_files: bool,
+    /// `hbase.store.file-tracker.impl`.
+    pub tracker: FileTracker,
     /// What the table or the family says differently from the server.
     pub overrides: StoreOverrides,
 }
@@ -65,6 +68,8 @@ pub struct StoreOverrides {
     pub ratio_off_peak: Option<f64>,
     pub major_period_ms: Option<u64>,
     pub major_jitter: Option<f64>,
+    pub index_block_bytes: Option<usize>,
+    pub bloom_block_bytes: Option<usize>,
 }
 
 impl FamilyOptions {
@@ -90,6 +95,7 @@ impl FamilyOptions {
             cache_data_on_write: false,
             time_to_purge_deletes_ms: 0,
             delete_expired_files: true,
+            tracker: FileTracker::Directory,
             overrides: StoreOverrides::default(),
         }
     }
@@ -136,6 +142,10 @@ pub struct StoreConfig {
     pub throttle_every_bytes: u64,
     /// New files are synced in pieces of this size, so that no sync of theirs holds up the log's for long.
     pub sync_every_bytes: u64,
+    /// `hfile.index.block.max.size`.
+    pub index_block_bytes: usize,
+    /// `io.storefile.bloom.block.size`.
+    pub bloom_block_bytes: usize,
 }
 
 impl StoreConfig {
@@ -160,6 +170,8 @@ impl StoreConfig {
             keep_seq_id_ms: 5 * DAY_MS,
             throttle_every_bytes: 256 * 1024,
             sync_every_bytes: 8 << 20,
+            index_block_bytes: 128 << 10,
+            bloom_block_bytes: 128 << 10,
         }
     }
 }
@@ -185,6 +197,8 @@ impl StoreConfig {
         c.major_period_ms = by.major_period_ms.unwrap_or(c.major_period_ms);
         c.major_jitter = by.major_jitter.unwrap_or(c.major_jitter);
         config.blocking_files = by.blocking_files.unwrap_or(config.blocking_files);
+        config.index_block_bytes = by.index_block_bytes.unwrap_or(config.index_block_bytes);
+        config.bloom_block_bytes = by.bloom_block_bytes.unwrap_or(config.bloom_block_bytes);
         config
     }
 }

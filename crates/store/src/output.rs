@@ -96,6 +96,8 @@ impl NewFile {
         let writer_options = WriterOptions {
             name: file.path.to_string_lossy().into_owned(),
             block_size: family.block_size,
+            index_block_size: store.config().index_block_bytes,
+            bloom_block_size: store.config().bloom_block_bytes,
             compression: options.compression,
             encoding: family.encoding,
             bloom: family.bloom,
@@ -154,19 +156,30 @@ impl TmpFile {
     }
 
     /// Moves the file into the family's directory, durably, and opens it there. On an error no file is left behind;
-    /// if even that cannot be told, the store is poisoned: it refuses to compact until it is opened again.
+    /// if even that cannot be told, the error is [`StoreError::InDoubt`] and the store refuses to flush and compact until
+    /// it is opened again.
     pub(crate) fn commit(mut self, store: &Store, now_ms: u64) -> Result<StoreFile, StoreError> {
         let path = store.dir().join(&self.name);
-        self.fs.rename(&self.path, &path).map_err(StoreError::io("move into place", &self.path))?;
+        self.place(&path, store, now_ms).map_err(|error| match self.take_back(&path, store.dir()) {
+            Ok(()) => error,
+            Err(second) => store.doubt(path, format!("{error}; then: {second}")),
+        })
+    }
+
+    fn place(&mut self, path: &Path, store: &Store, now_ms: u64) -> Result<StoreFile, StoreError> {
+        self.fs.rename(&self.path, path).map_err(StoreError::io("move into place", &self.path))?;
         self.committed = true;
-        let opened = self.fs.sync_dir(store.dir()).map_err(StoreError::io("sync", store.dir())).and_then(|()| {
-            let resolved = Resolved { places: vec![path.clone()], half: None };
-            StoreFile::open(&store.context().files, store.dir(), &self.name, resolved, now_ms, store.options())
-        });
-        if opened.is_err() && self.fs.remove_file(&path).and_then(|()| self.fs.sync_dir(store.dir())).is_err() {
-            store.poison();
+        self.fs.sync_dir(store.dir()).map_err(StoreError::io("sync", store.dir()))?;
+        let resolved = Resolved { places: vec![path.to_owned()], half: None };
+        StoreFile::open(&store.context().files, store.dir(), &self.name, resolved, now_ms, store.options())
+    }
+
+    /// Makes sure that the file is not in its place, even when moving it there failed.
+    fn take_back(&self, path: &Path, dir: &Path) -> io::Result<()> {
+        match self.fs.remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => self.fs.sync_dir(dir),
         }
-        opened
     }
 }
 

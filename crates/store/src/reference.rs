@@ -10,7 +10,12 @@
 //! `0001 6e 00 7fffffffffffffff ff` flat key, `10 01` field 2, BOTTOM. Before 0.96 a reference was a boolean byte (top)
 //! and the key with a vint length; those are read too.
 
-use crate::{Store, StoreError, StoreFile, archive::archive_dir, name::StoreFileName};
+use crate::{
+    Store, StoreError, StoreFile,
+    archive::archive_dir,
+    file_list::{Listed, add_to_list},
+    name::StoreFileName,
+};
 use bytes::Bytes;
 use martite_cell::{Order, key};
 use martite_env::FileSystem;
@@ -214,6 +219,7 @@ pub fn split_files(
                 written.push(write_reference(fs, &dir, file, parent_encoded, half)?);
             }
         }
+        list_references(fs, store, &dir, &written)?;
     }
     Ok(written)
 }
@@ -243,7 +249,23 @@ pub fn merge_files(
         }
         written.push(write_reference(fs, &dir, file, parent_encoded, half)?);
     }
+    list_references(fs, store, &dir, &written)?;
     Ok(written)
+}
+
+/// Lists the references in `dir`, if the new store will know its files by a list.
+fn list_references(fs: &dyn FileSystem, store: &Store, dir: &Path, written: &[PathBuf]) -> Result<(), StoreError> {
+    if !store.options().tracker.writes_list() {
+        return Ok(());
+    }
+    let mut listed = Vec::new();
+    for path in written.iter().filter(|path| path.parent() == Some(dir)) {
+        let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
+        let size_bytes = fs.len(path).map_err(StoreError::io("open", path))?;
+        listed.push(Listed { name: name.to_owned(), size_bytes });
+    }
+    // No time is needed: whatever the new store writes is later.
+    add_to_list(fs, dir, listed, 0)
 }
 
 /// What `wanted` of the file is left, None if nothing.

@@ -4,9 +4,10 @@
 //! compaction has rewritten (the new file names them) go to the archive.
 
 use crate::{
-    FamilyOptions, Files, MemStore, ReadView, StoreConfig, StoreError, StoreFile,
+    FamilyOptions, FileTracker, Files, MemStore, ReadView, StoreConfig, StoreError, StoreFile,
     archive::archive_files,
     counters::{Counters, StoreCounters},
+    file_list::{FileList, Listed},
     name::{self, StoreFileName},
     reference::{Resolved, resolve},
     store_file::ready,
@@ -20,10 +21,7 @@ use std::{
     collections::HashSet,
     io,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering as Mem},
-    },
+    sync::Arc,
 };
 
 /// What stores share.
@@ -53,7 +51,10 @@ pub struct Store {
     pub(crate) compacting: Arc<Mutex<HashSet<String>>>,
     /// Replaced files that somebody still reads; archived when the last reader is gone.
     compacted: Mutex<Vec<Arc<StoreFile>>>,
-    poisoned: AtomicBool,
+    /// Held while the files change: one change at a time. None: the directory is the list.
+    list: Mutex<Option<FileList>>,
+    /// Where a file may be that is not in the list, or a list that is not the one here; and why.
+    doubt: Mutex<Option<(PathBuf, String)>>,
     pub(crate) counters: Counters,
 }
 
@@ -73,14 +74,14 @@ impl Store {
             _ => {}
         }
         ctx.fs.create_dir_all(&dir).map_err(StoreError::io("create", &dir))?;
-        let files = open_files(&ctx, &dir, &options)?;
-        let files = archive_rewritten(&ctx, &dir, files, now_ms)?;
+        let (files, list) = open_files(&ctx, &dir, &options, now_ms)?;
         Ok(Store {
             memstore: MemStore::new(options.order),
             files: RwLock::new(Arc::new(files)),
             compacting: Arc::default(),
             compacted: Mutex::default(),
-            poisoned: AtomicBool::new(false),
+            list: Mutex::new(list),
+            doubt: Mutex::default(),
             counters: Counters::default(),
             config: ctx.config.overridden(&options.overrides),
             ctx,
@@ -181,7 +182,7 @@ impl Store {
         match opened {
             Ok(file) => {
                 let file = Arc::new(file);
-                self.swap(&[], Some(&file), || ());
+                self.swap(&[], Some(&file), now_ms, || ())?;
                 Ok(file)
             }
             Err(e) => {
@@ -193,20 +194,33 @@ impl Store {
     }
 
     /// Puts the flushed file in the place of the snapshot.
-    pub(crate) fn add_flushed(&self, file: Option<&Arc<StoreFile>>) {
-        self.swap(&[], file, || self.memstore.drop_snapshot());
+    pub(crate) fn add_flushed(&self, file: Option<&Arc<StoreFile>>, now_ms: u64) -> Result<(), StoreError> {
+        self.swap(&[], file, now_ms, || self.memstore.drop_snapshot())
     }
 
-    /// Takes `old` out of the file list and puts `new` in; `also` happens at the same moment for views.
-    pub(crate) fn swap(&self, old: &[Arc<StoreFile>], new: Option<&Arc<StoreFile>>, also: impl FnOnce()) {
-        let mut files = self.files.write();
+    /// Takes `old` out of the file list and puts `new` in; `also` happens at the same moment for views. After an error
+    /// nothing has changed here, but the list that the next start reads may be either.
+    pub(crate) fn swap(
+        &self,
+        old: &[Arc<StoreFile>],
+        new: Option<&Arc<StoreFile>>,
+        now_ms: u64,
+        also: impl FnOnce(),
+    ) -> Result<(), StoreError> {
+        let mut list = self.list.lock();
         let is_old = |file: &Arc<StoreFile>| old.iter().any(|o| Arc::ptr_eq(o, file));
-        let mut next: Vec<_> = files.iter().filter(|f| !is_old(f)).chain(new).cloned().collect();
+        let mut next: Vec<_> = self.files.read().iter().filter(|f| !is_old(f)).chain(new).cloned().collect();
         next.sort_by(|a, b| a.age_order().cmp(&b.age_order()));
+        if let Some(list) = list.as_mut().filter(|_| new.is_some() || !old.is_empty()) {
+            list.write(&*self.ctx.fs, &listed(&next), now_ms)
+                .map_err(|e| self.doubt(self.dir.clone(), e.to_string()))?;
+        }
+        let mut files = self.files.write();
         *files = Arc::new(next);
         also();
         drop(files);
         self.compacted.lock().extend(old.iter().cloned());
+        Ok(())
     }
 
     /// Names of replaced files that are not archived yet.
@@ -236,8 +250,10 @@ impl Store {
     }
 
     /// Takes files out whose newest cell has expired (not the newest file: it carries the highest sequence id).
-    pub(crate) fn drop_expired(&self, now_ms: u64) -> usize {
-        let Some(ttl_ms) = self.options.file_ttl_ms().filter(|_| self.options.delete_expired_files) else { return 0 };
+    pub(crate) fn drop_expired(&self, now_ms: u64) -> Result<usize, StoreError> {
+        let Some(ttl_ms) = self.options.file_ttl_ms().filter(|_| self.options.delete_expired_files) else {
+            return Ok(0);
+        };
         let expired_before_ms = now_ms.saturating_sub(ttl_ms);
         let files = self.files();
         let compacting = self.compacting.lock();
@@ -248,9 +264,9 @@ impl Store {
             .cloned()
             .collect();
         if !expired.is_empty() {
-            self.swap(&expired, None, || ());
+            self.swap(&expired, None, now_ms, || ())?;
         }
-        expired.len()
+        Ok(expired.len())
     }
 
     /// Reads a new file once, to have its blocks in the cache.
@@ -264,18 +280,57 @@ impl Store {
         Ok(())
     }
 
-    /// An unfinished file may be in the directory: compacting the same cells again could bring deleted ones back.
-    pub(crate) fn poison(&self) {
-        self.poisoned.store(true, Mem::Relaxed);
+    /// Files may be there that are not in the list, or the other way round: compacting without them could bring deleted
+    /// cells back when they appear.
+    pub(crate) fn doubt(&self, path: PathBuf, why: String) -> StoreError {
+        *self.doubt.lock() = Some((path.clone(), why.clone()));
+        StoreError::InDoubt { path, why }
     }
-    pub(crate) fn is_poisoned(&self) -> bool {
-        self.poisoned.load(Mem::Relaxed)
+    /// Refuses when a file is in doubt.
+    pub(crate) fn check_doubt(&self) -> Result<(), StoreError> {
+        match &*self.doubt.lock() {
+            None => Ok(()),
+            Some((path, why)) => Err(StoreError::InDoubt { path: path.clone(), why: why.clone() }),
+        }
     }
 }
 
-/// Opens every store file of the directory, oldest first.
-fn open_files(ctx: &StoreContext, dir: &Path, options: &FamilyOptions) -> Result<Vec<Arc<StoreFile>>, StoreError> {
-    let mut files = Vec::new();
+fn listed(files: &[Arc<StoreFile>]) -> Vec<Listed> {
+    files.iter().map(|f| Listed { name: f.name().to_owned(), size_bytes: f.size_bytes() }).collect()
+}
+
+/// Opens the store's files, oldest first, and the list that names them if there is one.
+fn open_files(
+    ctx: &StoreContext,
+    dir: &Path,
+    options: &FamilyOptions,
+    now_ms: u64,
+) -> Result<(Vec<Arc<StoreFile>>, Option<FileList>), StoreError> {
+    let fs = &*ctx.fs;
+    if !options.tracker.writes_list() {
+        let (files, _) = open_directory(ctx, dir, options, None)?;
+        return Ok((archive_rewritten(ctx, dir, files, now_ms)?, None));
+    }
+    let (mut list, names) = FileList::open(fs, dir, now_ms)?;
+    let names: HashSet<String> = names.into_iter().map(|f| f.name).collect();
+    let wanted = Some(&names).filter(|_| options.tracker.reads_list());
+    let (opened, unlisted) = open_directory(ctx, dir, options, wanted)?;
+    let files = archive_rewritten(ctx, dir, opened, now_ms)?;
+    archive_unlisted(ctx, dir, options, (&files, &unlisted), now_ms)?;
+    if files.len() != names.len() || files.iter().any(|f| !names.contains(f.name())) {
+        list.write(fs, &listed(&files), now_ms)?;
+    }
+    Ok((files, Some(list)))
+}
+
+/// Opens every store file of the directory, or of those only the `wanted` ones; the others' names come back.
+fn open_directory(
+    ctx: &StoreContext,
+    dir: &Path,
+    options: &FamilyOptions,
+    wanted: Option<&HashSet<String>>,
+) -> Result<(Vec<Arc<StoreFile>>, Vec<String>), StoreError> {
+    let (mut files, mut unlisted) = (Vec::new(), Vec::new());
     for entry in ctx.fs.list(dir).map_err(StoreError::io("list", dir))? {
         let path = dir.join(&entry.name);
         if entry.is_dir {
@@ -287,9 +342,14 @@ fn open_files(ctx: &StoreContext, dir: &Path, options: &FamilyOptions) -> Result
             }
             continue;
         }
+        let is_wanted = wanted.is_none_or(|names| names.contains(&entry.name));
         match StoreFileName::parse(&entry.name) {
             None => {
                 tracing::warn!(path = %path.display(), "not the name of a store file: left alone");
+                continue;
+            }
+            Some(_) if !is_wanted => {
+                unlisted.push(entry.name);
                 continue;
             }
             Some(StoreFileName::HFile | StoreFileName::Reference { .. }) if entry.len == 0 => {
@@ -302,8 +362,31 @@ fn open_files(ctx: &StoreContext, dir: &Path, options: &FamilyOptions) -> Result
         let file = StoreFile::open(&ctx.files, dir, &entry.name, resolved, entry.modified_ms, options)?;
         files.push(Arc::new(file));
     }
+    let is_open = |name: &String| files.iter().any(|f| f.name() == name);
+    if let Some(missing) = wanted.into_iter().flatten().find(|name| !is_open(name)) {
+        return Err(StoreError::corrupt(&dir.join(missing), "is in the list of store files, but not there"));
+    }
     files.sort_by(|a, b| a.age_order().cmp(&b.age_order()));
-    Ok(files)
+    Ok((files, unlisted))
+}
+
+/// Archives what a crash left in the directory and the list does not name: what a listed file has rewritten, and, if the
+/// directory is to be the list from now on, everything. The rest costs only space.
+fn archive_unlisted(
+    ctx: &StoreContext,
+    dir: &Path,
+    options: &FamilyOptions,
+    (files, unlisted): (&[Arc<StoreFile>], &[String]),
+    now_ms: u64,
+) -> Result<(), StoreError> {
+    let rewritten: HashSet<String> = files.iter().flat_map(|f| f.reader.compacted_inputs()).collect();
+    let all = options.tracker == FileTracker::ToDirectory;
+    let (gone, left): (Vec<&str>, Vec<&str>) =
+        unlisted.iter().map(String::as_str).partition(|name| all || rewritten.contains(*name));
+    for name in left {
+        tracing::warn!(path = %dir.join(name).display(), "not in the list of store files: left alone");
+    }
+    archive_files(&*ctx.fs, &ctx.root, dir, &gone, now_ms)
 }
 
 /// Archives files that a finished compaction replaced but, because of a crash or a reader, did not archive.

@@ -224,6 +224,16 @@ impl StoreFileScanner {
     pub fn next(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
         self.inner.next(src)
     }
+    /// See [`Scanner::forget`].
+    pub fn forget(&mut self) {
+        self.inner.inner.forget();
+        self.inner.outside = false;
+    }
+    /// See [`Scanner::pass_row`]; halves pass nothing.
+    #[inline]
+    pub fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
+        if self.inner.half.is_some() { (0, false) } else { self.inner.inner.pass_row(row, most) }
+    }
     /// The cell under the scanner; None before the first seek and at the end.
     #[inline]
     pub fn peek(&self) -> Option<CellRef<'_>> {

@@ -6,7 +6,7 @@ mod world;
 
 use martite_cell::{CellType, OwnedCell};
 use martite_env::{Fault, MemFs, Op};
-use martite_store::{Store, StoreError};
+use martite_store::{FamilyOptions, FileTracker, Store, StoreError};
 use std::{collections::BTreeMap, path::Path};
 use world::*;
 
@@ -25,8 +25,8 @@ type Contents = BTreeMap<String, String>;
 
 /// Flushes three batches, compacts them, flushes one more and compacts again. `done` counts the flushes that were
 /// promised; the log would bring back those that were not.
-fn work(fs: &MemFs, done: &mut usize) -> Result<(), StoreError> {
-    let store = open(fs, family(), 1)?;
+fn work(fs: &MemFs, tracker: FileTracker, done: &mut usize) -> Result<(), StoreError> {
+    let store = open(fs, tracked(tracker), 1)?;
     for (i, batch) in batches().iter().enumerate() {
         add(&store, batch);
         flush(&store, i as u64 + 1)?;
@@ -49,13 +49,23 @@ fn expected() -> Vec<Contents> {
         .collect()
 }
 
-fn check(fs: &MemFs, done: usize, expected: &[Contents], what: &str) {
-    let store = open(fs, family(), 77).unwrap_or_else(|e| panic!("{what}: {e}"));
+fn tracked(tracker: FileTracker) -> FamilyOptions {
+    FamilyOptions { tracker, ..family() }
+}
+
+/// With a list, files may lie in the directory that nobody reads.
+fn check(fs: &MemFs, tracker: FileTracker, done: usize, expected: &[Contents], what: &str) {
+    let no_leftovers = |store: &Store| {
+        if tracker == FileTracker::Directory {
+            no_leftovers(fs, store, what);
+        }
+    };
+    let store = open(fs, tracked(tracker), 77).unwrap_or_else(|e| panic!("{what}: {e}"));
     // A flush that was not promised may have reached the disk all the same.
     let seq = store.max_seq_id() as usize;
     assert!(seq == done || seq == done + 1, "{what}: sequence id {seq} after {done} flushes");
     assert_eq!(logical(&store), expected[seq], "{what}");
-    no_leftovers(fs, &store, what);
+    no_leftovers(&store);
     // The log brings back the rest, and life goes on.
     for (i, batch) in batches().iter().enumerate().skip(seq) {
         add(&store, batch);
@@ -67,9 +77,9 @@ fn check(fs: &MemFs, done: usize, expected: &[Contents], what: &str) {
     }
     assert_eq!(&logical(&store), expected.last().unwrap(), "{what}");
     drop(store);
-    let store = open(fs, family(), 78).unwrap();
+    let store = open(fs, tracked(tracker), 78).unwrap();
     assert_eq!(&logical(&store), expected.last().unwrap(), "{what}");
-    no_leftovers(fs, &store, what);
+    no_leftovers(&store);
 }
 
 /// Nothing lies in the family's directory that the store does not read, and nothing in `.tmp`.
@@ -82,10 +92,19 @@ fn no_leftovers(fs: &MemFs, store: &Store, what: &str) {
 
 #[test]
 fn a_crash_at_every_change_loses_nothing_that_was_promised() {
+    crash_at_every_change(FileTracker::Directory);
+}
+
+#[test]
+fn a_crash_at_every_change_leaves_a_list_that_is_right() {
+    crash_at_every_change(FileTracker::List);
+}
+
+fn crash_at_every_change(tracker: FileTracker) {
     let expected = expected();
     let calm = MemFs::new();
     let mut done = 0;
-    work(&calm, &mut done).unwrap();
+    work(&calm, tracker, &mut done).unwrap();
     let changes = calm.mutations();
     assert!(done == 4 && changes > 40, "{changes} changes");
     for nth in 1..=changes {
@@ -93,28 +112,38 @@ fn a_crash_at_every_change_loses_nothing_that_was_promised() {
         fs.inject(Fault::HaltAt { nth });
         let mut done = 0;
         // Archiving may fail without failing the compaction.
-        let _ = work(&fs, &mut done);
-        check(&fs.crash(), done, &expected, &format!("stopped at change {nth}"));
+        let _ = work(&fs, tracker, &mut done);
+        check(&fs.crash(), tracker, done, &expected, &format!("stopped at change {nth}"));
         for seed in 0..4 {
-            check(&fs.crash_torn(nth * 100 + seed), done, &expected, &format!("stopped at change {nth}, seed {seed}"));
+            let what = format!("stopped at change {nth}, seed {seed}");
+            check(&fs.crash_torn(nth * 100 + seed), tracker, done, &expected, &what);
         }
     }
 }
 
 #[test]
 fn a_failing_operation_fails_the_flush_or_compaction_and_nothing_else() {
+    fail_every_operation(FileTracker::Directory);
+}
+
+#[test]
+fn a_failing_operation_leaves_a_list_that_is_right() {
+    fail_every_operation(FileTracker::List);
+}
+
+fn fail_every_operation(tracker: FileTracker) {
     let expected = expected();
     let calm = MemFs::new();
-    work(&calm, &mut 0).unwrap();
+    work(&calm, tracker, &mut 0).unwrap();
     for op in [Op::Create, Op::Write, Op::Sync, Op::Rename, Op::SyncDir, Op::Remove, Op::Open, Op::Read] {
         for nth in 1..=calm.count(op) {
             let fs = MemFs::new();
             fs.inject(Fault::Once { op, nth });
             let mut done = 0;
-            let result = work(&fs, &mut done);
+            let result = work(&fs, tracker, &mut done);
             let what = format!("{op:?} {nth}: {result:?}");
             // Not a crash: the store is closed and opened again.
-            check(&fs, done, &expected, &what);
+            check(&fs, tracker, done, &expected, &what);
         }
     }
 }

@@ -1,9 +1,12 @@
-//! Repository chores: `cargo xtask tidy | proto [--check] | e2e [...] | crash [ROUNDS [SEED]] | fuzz [...]`.
+//! Repository chores: `cargo xtask tidy | proto [--check] | e2e [...] | files | model [...] | crash [...] |
+//! fuzz [...]`.
 #![forbid(unsafe_code)]
 
 mod crash;
 mod e2e;
+mod files;
 mod fuzz;
+mod model;
 mod proto;
 mod tidy;
 
@@ -14,8 +17,12 @@ const USAGE: &str = "\
 cargo xtask tidy [--update]      the house rules; --update lowers the numbers of tidy-allow.txt to what they are
 cargo xtask proto [--check]      makes crates/proto/src/pb.rs from crates/proto/proto; --check only compares
 cargo xtask e2e [--client 2.2|2.4|2.5|2.6] [--test CLASS[,CLASS]] [--binary PATH]
-                                 the stock Java client's tests against the real binary
-cargo xtask crash [ROUNDS [SEED]]  kills the real binary at random moments under load
+                                 the stock Java client's tests against the real binary; without --client and --test more
+cargo xtask files [--binary PATH]  files both ways between Martite and HBase's own classes
+cargo xtask model --against QUORUM:PORT [--binary PATH] [--seed FIRST] [--seeds N] [--steps N] [--set NAME] [--shrink]
+                                 the same random operations against Martite and another server
+cargo xtask crash [--rounds N] [--seed S] [--binary PATH]
+                                 kills the real binary at random moments under load
 cargo xtask fuzz [TARGET…] [--seconds N] [--seed S] [--list]
                                  damaged bytes for everything that reads any; keeps what reaches new code";
 
@@ -26,6 +33,8 @@ fn main() -> ExitCode {
         ["tidy", ref rest @ ..] => tidy::run(rest),
         ["proto", ref rest @ ..] => proto::run(rest),
         ["e2e", ref rest @ ..] => e2e::run(rest),
+        ["files", ref rest @ ..] => files::run(rest),
+        ["model", ref rest @ ..] => model::run(rest),
         ["crash", ref rest @ ..] => crash::run(rest),
         ["fuzz", ref rest @ ..] => fuzz::run(rest),
         _ => Err(USAGE.to_owned()),

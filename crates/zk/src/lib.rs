@@ -22,6 +22,6 @@ mod words;
 pub use server::{ZkOptions, ZkServer};
 pub use tree::{Node, Stat, Tree};
 pub use value::{
-    backup_master_value, cluster_id_value, cluster_up_value, master_value, meta_location_value, node_value,
-    region_server_value, table_state_value,
+    backup_master_value, cluster_id_value, cluster_up_value, master_value, meta_location_value, namespace_value,
+    node_value, region_server_value, table_state_value,
 };

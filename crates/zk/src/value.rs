@@ -14,15 +14,18 @@ use martite_proto::{Message, PBUF_MAGIC};
 
 /// Frames protobuf bytes; `id` names the process that wrote them (`master:16000`).
 pub fn node_value(id: &str, pb_bytes: &[u8]) -> Bytes {
+    framed(id, &[PBUF_MAGIC, pb_bytes])
+}
+
+fn framed(id: &str, body: &[&[u8]]) -> Bytes {
     let id = &id.as_bytes()[..id.len().min(60_000)];
-    let mut out = Vec::with_capacity(5 + id.len() + 8 + 4 + pb_bytes.len());
+    let mut out = Vec::with_capacity(5 + id.len() + 8 + body.iter().map(|part| part.len()).sum::<usize>());
     out.push(0xff);
     out.extend_from_slice(&(id.len() as u32 + 8).to_be_bytes());
     out.extend_from_slice(id);
     // The salt tells two processes of the same name apart; nobody compares it here.
     out.extend_from_slice(&[0; 8]);
-    out.extend_from_slice(PBUF_MAGIC);
-    out.extend_from_slice(pb_bytes);
+    body.iter().for_each(|part| out.extend_from_slice(part));
     out.into()
 }
 
@@ -58,6 +61,11 @@ pub fn region_server_value(id: &str, info_port: i32, version_info: Option<pb::Ve
 /// `/hbase/running`: there while the cluster is meant to be up.
 pub fn cluster_up_value(id: &str, start_date: &str) -> Bytes {
     message(id, &pb::ClusterUp { start_date: start_date.into() })
+}
+
+/// `/hbase/namespace/<namespace>`: the descriptor, without magic.
+pub fn namespace_value(id: &str, descriptor: &[u8]) -> Bytes {
+    framed(id, &[descriptor])
 }
 
 /// `/hbase/table/<table>`, the mirror of table states for 1.x clients.

@@ -49,28 +49,9 @@ impl Comparator {
         }
         let unknown = || Box::new(FilterError::Unknown(proto.name.clone()));
         let class = proto.name.strip_prefix(PACKAGE).ok_or_else(unknown)?;
-        let input = Input { class, bytes: proto.serialized_comparator.clone().unwrap_or_default() };
-        Ok(Comparator(match class {
-            "BinaryComparator" => Kind::Binary(input.comparable::<pb::BinaryComparator>(|m| m.comparable)?),
-            "BinaryPrefixComparator" => {
-                Kind::BinaryPrefix(input.comparable::<pb::BinaryPrefixComparator>(|m| m.comparable)?)
-            }
-            "BinaryComponentComparator" => {
-                let proto: pb::BinaryComponentComparator =
-                    input.message(&[required(1, "value"), required(2, "offset")])?;
-                Kind::BinaryComponent { value: proto.value, offset: proto.offset as usize }
-            }
-            "BitComparator" => Kind::Bit(bit::decode(&input)?),
-            "NullComparator" => {
-                input.message::<pb::NullComparator>(&[])?;
-                Kind::Null
-            }
-            "LongComparator" => Kind::Long(long::decode(&input)?),
-            "BigDecimalComparator" => Kind::BigDecimal(big_decimal::decode(&input)?),
-            "RegexStringComparator" => Kind::Regex(Box::new(regex_string::decode(&input)?)),
-            "SubstringComparator" => Kind::Substring(substring::decode(&input)?),
-            _ => return Err(unknown()),
-        }))
+        let (_, decode) = DECODERS.iter().find(|(name, _)| *name == class).ok_or_else(unknown)?;
+        let bytes = proto.serialized_comparator.clone().unwrap_or_default();
+        Ok(Comparator(decode(&Input { class, bytes })?))
     }
 
     /// Java class name without its package.
@@ -122,6 +103,31 @@ impl Comparator {
             Kind::Substring(substring) => equal_if(substring.matches(cell_value)),
         })
     }
+}
+
+type Decoder = fn(&Input<'_>) -> Result<Kind>;
+
+/// Every class that may come over the wire.
+const DECODERS: &[(&str, Decoder)] = &[
+    ("BigDecimalComparator", |input| big_decimal::decode(input).map(Kind::BigDecimal)),
+    ("BinaryComparator", |input| input.comparable::<pb::BinaryComparator>(|m| m.comparable).map(Kind::Binary)),
+    ("BinaryComponentComparator", |input| {
+        let proto: pb::BinaryComponentComparator = input.message(&[required(1, "value"), required(2, "offset")])?;
+        Ok(Kind::BinaryComponent { value: proto.value, offset: proto.offset as usize })
+    }),
+    ("BinaryPrefixComparator", |input| {
+        input.comparable::<pb::BinaryPrefixComparator>(|m| m.comparable).map(Kind::BinaryPrefix)
+    }),
+    ("BitComparator", |input| bit::decode(input).map(Kind::Bit)),
+    ("LongComparator", |input| long::decode(input).map(Kind::Long)),
+    ("NullComparator", |input| input.message::<pb::NullComparator>(&[]).map(|_| Kind::Null)),
+    ("RegexStringComparator", |input| regex_string::decode(input).map(Box::new).map(Kind::Regex)),
+    ("SubstringComparator", |input| substring::decode(input).map(Kind::Substring)),
+];
+
+/// Java class names, without their package, of the comparators that are known.
+pub fn comparator_classes() -> impl Iterator<Item = &'static str> {
+    DECODERS.iter().map(|(class, _)| *class)
 }
 
 /// Comparators that only know yes and no: Java's 0 and 1.

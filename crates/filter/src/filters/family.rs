@@ -24,6 +24,9 @@ impl Evaluate for Family {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn watches_refused_rows(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let family = cell.family();
         let excluded = !family.is_empty() && self.comparison.excludes(family)?;

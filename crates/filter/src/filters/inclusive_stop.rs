@@ -32,6 +32,9 @@ impl Evaluate for InclusiveStop {
         self.done |= if self.reversed { row < &self.stop_row[..] } else { row > &self.stop_row[..] };
         Ok(self.done)
     }
+    fn watches_refused_rows(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.done { ReturnCode::NextRow } else { ReturnCode::Include })
     }

@@ -24,6 +24,9 @@ impl Evaluate for KeyOnly {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn watches_refused_rows(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(ReturnCode::Include)
     }

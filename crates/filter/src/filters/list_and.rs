@@ -49,6 +49,9 @@ impl Evaluate for ListAnd {
         }
         Ok(filtered && !hint_wanted)
     }
+    fn watches_refused_rows(&self) -> bool {
+        self.filters.iter().any(|f| f.watches_refused_rows())
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let mut code = ReturnCode::Include;
         self.hinted.clear();

@@ -98,6 +98,9 @@ impl Evaluate for ListOr {
         }
         Ok(filtered)
     }
+    fn watches_refused_rows(&self) -> bool {
+        self.members.iter().any(|m| m.filter.watches_refused_rows())
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         if self.members.is_empty() {
             return Ok(ReturnCode::Include);

@@ -27,6 +27,9 @@ impl Evaluate for Page {
     fn filter_all_remaining(&mut self) -> bool {
         self.accepted >= self.size
     }
+    fn watches_refused_rows(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(ReturnCode::Include)
     }

@@ -53,6 +53,9 @@ impl Evaluate for Prefix {
         self.filter_row = position != Ordering::Equal;
         Ok(self.beyond)
     }
+    fn watches_refused_rows(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.before {
             ReturnCode::SeekNextUsingHint

@@ -49,6 +49,9 @@ impl Evaluate for RandomRow {
         self.filter_row = !passes;
         Ok(self.filter_row)
     }
+    fn watches_refused_rows(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.filter_row { ReturnCode::NextRow } else { ReturnCode::Include })
     }

@@ -29,6 +29,9 @@ impl Evaluate for Row {
         self.excluded |= self.comparison.excludes(row)?;
         Ok(self.excluded)
     }
+    fn watches_refused_rows(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.excluded { ReturnCode::NextRow } else { ReturnCode::Include })
     }

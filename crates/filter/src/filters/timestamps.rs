@@ -31,6 +31,9 @@ impl Evaluate for Timestamps {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn watches_refused_rows(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(match self.timestamps.binary_search(&cell.timestamp()) {
             Ok(_) => ReturnCode::Include,

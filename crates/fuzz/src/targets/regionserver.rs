@@ -84,8 +84,8 @@ impl ClusterView for Alone {
     fn region_servers(&self) -> Vec<ServerName> {
         vec![server_name()]
     }
-    fn meta_location(&self) -> Option<(ServerName, u64)> {
-        Some((server_name(), 5))
+    fn meta_location(&self) -> Option<martite_regionserver::MetaLocation> {
+        Some(martite_regionserver::MetaLocation { server: server_name(), open_seq_num: 5, replicas: 1 })
     }
 }
 

@@ -4,7 +4,6 @@ use super::Reader;
 use crate::{
     BlockKindHint, BlockSource, BlockType, BloomType, HFileError, Step,
     bloom::{Bloom, row_col_key},
-    format::info,
     source::ready,
 };
 use martite_cell::{Order, key};
@@ -39,7 +38,7 @@ impl Reader {
         }
         let (column, empty_column) = (row_col_key(row, qualifier), row_col_key(row, &[]));
         // Family-wide deletes have no qualifier: they are in the filter as the row's empty column, which sorts first.
-        if let Some(last) = self.file_info().get(info::LAST_BLOOM_KEY)
+        if let Some(last) = &self.last_bloom_key
             && Order::Default.keys(&empty_column, last) == Ordering::Greater
         {
             return Ok(Step::Ready(false));
@@ -82,7 +81,7 @@ impl Reader {
 
     /// A lookup in a filter of rows or row prefixes, whose last key the file info tells.
     fn general_contains(&self, bloom: &Bloom, key: &[u8], src: &dyn BlockSource) -> Result<Step<bool>, HFileError> {
-        if self.file_info().get(info::LAST_BLOOM_KEY).is_some_and(|last| key > last) {
+        if self.last_bloom_key.as_ref().is_some_and(|last| key > &last[..]) {
             return Ok(Step::Ready(false));
         }
         self.chunk_contains(bloom, key, src)

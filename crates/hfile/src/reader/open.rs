@@ -44,6 +44,8 @@ impl Reader {
             bloom: None,
             delete_bloom: None,
             delete_family_count: None,
+            time_range: None,
+            last_bloom_key: None,
         };
         reader.load(start, &section)?;
         Ok(reader)
@@ -101,6 +103,8 @@ impl Reader {
         self.tags_compressed =
             self.layout.tags && self.encoding != Encoding::None && file_info.bool(info::TAGS_COMPRESSED);
         self.delete_family_count = file_info.u64(info::DELETE_FAMILY_COUNT);
+        self.time_range = file_info.time_range();
+        self.last_bloom_key = file_info.get(info::LAST_BLOOM_KEY).map(Box::from);
         let last_key = file_info.get(info::LASTKEY);
         if last_key.is_some() == (self.trailer.entries == 0) {
             let reason = format!("{} cells, last key {last_key:?}", self.trailer.entries);

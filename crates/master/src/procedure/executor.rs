@@ -133,7 +133,7 @@ impl Executor {
         let proto = {
             let mut state = self.state.lock();
             if state.stopping || state.broken {
-                return Err(MasterError::new(class::MASTER_STOPPED, "the master is stopping"));
+                return Err(MasterError::stopping());
             }
             if let Some(known) = state.nonces.get(&nonce).filter(|_| nonce != (0, 0)) {
                 return Ok(*known);
@@ -186,7 +186,7 @@ impl Executor {
                 };
             }
             if stuck {
-                return Err(MasterError::new(class::MASTER_STOPPED, "the master is stopping"));
+                return Err(MasterError::stopping());
             }
             self.changed.wait(&mut state);
         }

@@ -14,6 +14,7 @@ mod executor;
 mod flush_table;
 mod locks;
 mod merge_regions;
+mod modify_file_tracker;
 mod modify_namespace;
 mod modify_table;
 mod split_region;
@@ -31,6 +32,7 @@ pub(crate) use executor::Executor;
 pub(crate) use flush_table::FlushTable;
 pub(crate) use locks::{Lock, Resource};
 pub(crate) use merge_regions::{MergeRegions, merge_regions};
+pub(crate) use modify_file_tracker::ModifyFileTracker;
 pub(crate) use modify_namespace::ModifyNamespace;
 pub(crate) use modify_table::ModifyTable;
 pub(crate) use split_region::{SplitRegion, split_region};
@@ -115,6 +117,8 @@ pub(crate) fn decode(class: &str, state: &[u8]) -> Result<Box<dyn Procedure>, Ma
         "TransitRegionStateProcedure" => TransitRegion,
         "TruncateRegionProcedure" => TruncateRegion,
         "FlushTableProcedure" => FlushTable,
+        "ModifyTableStoreFileTrackerProcedure" => ModifyFileTracker,
+        "ModifyColumnFamilyStoreFileTrackerProcedure" => ModifyFileTracker,
     })
 }
 

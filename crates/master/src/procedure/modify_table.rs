@@ -2,8 +2,9 @@
 
 use super::{Flow, Lock, Procedure, table_locks};
 use crate::services::Services;
-use crate::{MasterError, class};
-use martite_catalog::{TableDescriptor, TableState, files};
+use crate::{MasterError, class, file_tracker};
+use martite_catalog::meta_row::MetaEdit;
+use martite_catalog::{RegionInfo, TableDescriptor, TableState, files};
 use martite_proto as pb;
 use prost::Message;
 use std::sync::Arc;
@@ -37,6 +38,20 @@ pub(super) fn descriptor(schema: &Option<pb::TableSchema>) -> Result<TableDescri
     Ok(TableDescriptor::from_proto(schema)?)
 }
 
+fn without_replication(table: &TableDescriptor) -> TableDescriptor {
+    let mut table = table.clone();
+    table.attributes.remove("REGION_REPLICATION");
+    table
+}
+
+fn publish_meta(services: &Services, table: &TableDescriptor) {
+    let replicas = table.region_replication();
+    let meta = RegionInfo::meta();
+    let open_seq_num = services.catalog.region(meta.encoded_name()).map_or(0, |r| r.open_seq_num.max(0) as u64);
+    services.host.set_replicas(meta.encoded_name(), replicas);
+    services.registry.publish_meta(&services.host.server_name(), open_seq_num, replicas);
+}
+
 impl ModifyTable {
     pub fn new(table: &TableDescriptor, reopen: bool) -> ModifyTable {
         ModifyTable { step: PREPARE, new: Some(table.to_proto()), old: None, reopen, reopened: 0 }
@@ -49,12 +64,18 @@ impl ModifyTable {
             let text = format!("Table {} should have at least one column family.", new.name());
             return Err(MasterError::do_not_retry(text));
         }
-        if new.is_meta() {
-            return Err(MasterError::do_not_retry("Changing hbase:meta is not supported by this server"));
+        if new.is_meta() && without_replication(&old) != without_replication(new) {
+            let text = "Changing more of hbase:meta than REGION_REPLICATION is not supported by this server";
+            return Err(MasterError::do_not_retry(text));
         }
+        let enabled = services.catalog.existing(new.name())?.state == TableState::Enabled;
+        file_tracker::check_modify(&old, new, enabled)?;
         let refuse = |text: &str| Err(MasterError::new(class::HBASE_IO, text));
         if reopen {
             return Ok(());
+        }
+        if file_tracker::differ(&old, new)? {
+            return refuse("Can not modify the store file tracker of a table when modification won't reopen regions");
         }
         if old.family_count() != new.family_count() {
             return refuse("Cannot add or remove column families when this modification won't reopen regions.");
@@ -70,8 +91,37 @@ impl ModifyTable {
         Ok(())
     }
 
+    /// The end of a migration between store file trackers relies on what regions did while they were open in MIGRATION.
+    /// Asked before the change is submitted: while it runs after a restart, regions wait for it to be opened.
+    pub fn check_migrated(services: &Services, new: &TableDescriptor) -> Result<(), MasterError> {
+        let old = services.catalog.existing(new.name())?.descriptor;
+        if !file_tracker::differ(&old, new)? {
+            return Ok(());
+        }
+        for info in services.catalog.live_regions(new.name()) {
+            let region = services.host.region(info.encoded_name());
+            let is_as_described = |open: &TableDescriptor| file_tracker::differ(open, &old).map(|differ| !differ);
+            match region {
+                Some(region) if is_as_described(region.table())? => {}
+                _ if services.catalog.existing(new.name())?.state != TableState::Enabled => {}
+                _ => {
+                    return Err(MasterError::do_not_retry(format!(
+                        "{} is not open with the store file tracker that is to be changed",
+                        info.name_string()
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// One region per step, so that a crash repeats little.
     fn reopen_one(&mut self, services: &Services, table: &TableDescriptor) -> Result<bool, MasterError> {
+        if table.is_meta() {
+            // It stays open: everything else needs it.
+            publish_meta(services, table);
+            return Ok(true);
+        }
         let enabled = services.catalog.existing(table.name())?.state == TableState::Enabled;
         let regions = services.catalog.live_regions(table.name());
         match regions.get(self.reopened as usize) {
@@ -82,6 +132,18 @@ impl ModifyTable {
             }
             _ => Ok(true),
         }
+    }
+
+    /// Says in hbase:meta that replicas above the new number are gone.
+    fn drop_replicas(&self, services: &Services, new: &TableDescriptor) -> Result<(), MasterError> {
+        let gone = new.region_replication().max(1)..descriptor(&self.old)?.region_replication();
+        if gone.is_empty() || new.is_meta() {
+            return Ok(());
+        }
+        let now = services.now_ms();
+        let row = |info: &RegionInfo| gone.clone().fold(MetaEdit::region(info, now), MetaEdit::without_replica);
+        let rows: Vec<MetaEdit> = services.catalog.regions(new.name()).iter().map(|region| row(&region.info)).collect();
+        services.meta.apply(&rows)
     }
 
     fn archive_families(&self, services: &Services, new: &TableDescriptor) -> Result<(), MasterError> {
@@ -129,6 +191,7 @@ impl Procedure for ModifyTable {
                 }
             }
             ARCHIVE_FAMILIES => {
+                self.drop_replicas(services, &new)?;
                 self.archive_families(services, &new)?;
                 return Ok(Flow::done());
             }

@@ -80,7 +80,7 @@ impl SplitRegion {
             return refuse(format!("Split {name} FAILED because state={}; expected [OPEN]", state.name()));
         }
         let region = services.host.region(parent.encoded_name()).ok_or_else(not_splittable)?;
-        if parent.is_meta() || region.has_references() {
+        if !region.is_splittable() {
             return Err(not_splittable());
         }
         let row = match self.split_row.clone().filter(|row| !row.is_empty()) {

@@ -1,8 +1,8 @@
 //! Families of a table: add, modify, delete.
 
 use super::{Call, table, tables::modify};
+use crate::procedure::ModifyFileTracker;
 use crate::{MasterError, class};
-use martite_catalog::table::FILE_TRACKER;
 use martite_catalog::{FamilyDescriptor, TableDescriptor};
 use martite_proto as pb;
 
@@ -66,12 +66,10 @@ pub fn modify_file_tracker(
     call: &Call<'_>,
     req: pb::ModifyColumnStoreFileTrackerRequest,
 ) -> Result<pb::ModifyColumnStoreFileTrackerResponse, MasterError> {
-    let table = current(call, &req.table_name)?;
-    let Some(mut family) = table.family(&req.family).cloned() else {
-        let name = String::from_utf8_lossy(&req.family).into_owned();
-        return Err(MasterError::new(class::NO_SUCH_FAMILY, name));
-    };
-    family.configuration.insert(FILE_TRACKER.to_string(), req.dst_sft);
-    let id = modify(call, table.with_family(family), true, (req.nonce_group, req.nonce))?;
-    Ok(pb::ModifyColumnStoreFileTrackerResponse { proc_id: Some(id) })
+    let answer = |id| Ok(pb::ModifyColumnStoreFileTrackerResponse { proc_id: Some(id) });
+    if let Some(id) = call.repeated(req.nonce_group, req.nonce) {
+        return answer(id);
+    }
+    let body = ModifyFileTracker::new(call.services, &table(&req.table_name)?, Some(req.family), &req.dst_sft)?;
+    answer(call.submit(Box::new(body), req.nonce_group, req.nonce)?)
 }

@@ -2,11 +2,10 @@
 
 use super::{Call, table};
 use crate::procedure::{
-    CreateTable, DeleteTable, DisableTable, EnableTable, FlushTable, ModifyTable, TruncateTable, check_split_keys,
-    regions_of,
+    CreateTable, DeleteTable, DisableTable, EnableTable, FlushTable, ModifyFileTracker, ModifyTable, TruncateTable,
+    check_split_keys, regions_of,
 };
-use crate::{MasterError, checks, class};
-use martite_catalog::table::FILE_TRACKER;
+use crate::{MasterError, checks, class, file_tracker};
 use martite_catalog::{TableDescriptor, TableName};
 use martite_proto as pb;
 
@@ -20,6 +19,7 @@ pub fn create_table(call: &Call<'_>, req: pb::CreateTableRequest) -> Result<pb::
     let split_keys = check_split_keys(&req.split_keys)?;
     let regions = regions_of(table.name(), &split_keys, call.services.now_ms());
     checks::table(&call.services.config, &table)?;
+    file_tracker::check_create(&table)?;
     if call.services.catalog.table(table.name()).is_some() {
         return Err(MasterError::table_exists(table.name()));
     }
@@ -98,6 +98,7 @@ pub(super) fn modify(
     call.services.catalog.existing(table.name())?;
     checks::table(&call.services.config, &table)?;
     ModifyTable::check(call.services, &table, reopen)?;
+    ModifyTable::check_migrated(call.services, &table)?;
     call.submit(Box::new(ModifyTable::new(&table, reopen)), nonce.0, nonce.1)
 }
 
@@ -115,8 +116,10 @@ pub fn modify_file_tracker(
     call: &Call<'_>,
     req: pb::ModifyTableStoreFileTrackerRequest,
 ) -> Result<pb::ModifyTableStoreFileTrackerResponse, MasterError> {
-    let name = table(&req.table_name)?;
-    let table = (*call.services.catalog.existing(&name)?.descriptor).clone().with(FILE_TRACKER, &req.dst_sft);
-    let id = modify(call, table, true, (req.nonce_group, req.nonce))?;
-    Ok(pb::ModifyTableStoreFileTrackerResponse { proc_id: Some(id) })
+    let answer = |id| Ok(pb::ModifyTableStoreFileTrackerResponse { proc_id: Some(id) });
+    if let Some(id) = call.repeated(req.nonce_group, req.nonce) {
+        return answer(id);
+    }
+    let body = ModifyFileTracker::new(call.services, &table(&req.table_name)?, None, &req.dst_sft)?;
+    answer(call.submit(Box::new(body), req.nonce_group, req.nonce)?)
 }

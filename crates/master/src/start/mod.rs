@@ -16,6 +16,7 @@ use crate::store::{MasterStore, split_dead_logs};
 use crate::switches::Switches;
 use crate::{Caller, MasterContext, MasterError};
 use martite_catalog::{NamespaceDescriptor, RegionInfo, TableDescriptor, TableName, files, system};
+use martite_config::keys;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -35,7 +36,7 @@ pub(crate) fn start(ctx: MasterContext) -> Result<(Arc<Services>, Arc<Executor>)
     let services = Arc::new(services(ctx, store, cluster_id)?);
     services.store.put_meta_location(&services.host.server_name(), open_seq_num, services.now_ms())?;
     services.store.put_server(&services.host.server_name(), services.now_ms())?;
-    services.registry.publish_meta(&services.host.server_name(), open_seq_num);
+    services.registry.publish_meta(&services.host.server_name(), open_seq_num, meta.region_replication());
     load::load(&services, meta, open_seq_num)?;
 
     let procedures = Executor::load(services.clone(), threads)?;
@@ -47,6 +48,9 @@ pub(crate) fn start(ctx: MasterContext) -> Result<(Arc<Services>, Arc<Executor>)
     // A procedure that had opened regions before the crash does not open them again.
     tolerate(services.open_regions(&services.unassigned(|_| false)));
     create_namespace_table(&services, &procedures)?;
+    if services.config.get(keys::QUOTA_ENABLED) {
+        create_system_table(&services, &procedures, &system::quota_table())?;
+    }
     if procedures.is_broken() {
         return Err(MasterError::io("the master's own store cannot be written"));
     }
@@ -123,13 +127,7 @@ fn load_namespaces(services: &Services) -> Result<(), MasterError> {
 
 /// A new cluster gets hbase:namespace, with the namespaces that every cluster has.
 fn create_namespace_table(services: &Services, procedures: &Executor) -> Result<(), MasterError> {
-    if services.catalog.table(&TableName::namespace_table()).is_none() {
-        let table = system::namespace_table();
-        let regions = regions_of(table.name(), &[], services.now_ms());
-        let caller = Caller::default();
-        let id = procedures.submit(Box::new(CreateTable::new(&table, &regions)), &caller, (0, 0))?;
-        procedures.wait(id)?;
-    }
+    create_system_table(services, procedures, &system::namespace_table())?;
     services.namespaces.load(services)?;
     for namespace in NamespaceDescriptor::reserved() {
         if services.namespaces.get(namespace.name()).is_none() {
@@ -138,5 +136,17 @@ fn create_namespace_table(services: &Services, procedures: &Executor) -> Result<
             services.namespaces.put(services, namespace)?;
         }
     }
+    Ok(())
+}
+
+/// Makes a table of one region if it is not there.
+fn create_system_table(services: &Services, procedures: &Executor, table: &TableDescriptor) -> Result<(), MasterError> {
+    if services.catalog.table(table.name()).is_some() {
+        return Ok(());
+    }
+    let regions = regions_of(table.name(), &[], services.now_ms());
+    let body = Box::new(CreateTable::new(table, &regions));
+    let id = procedures.submit(body, &Caller::default(), (0, 0))?;
+    procedures.wait(id)?;
     Ok(())
 }

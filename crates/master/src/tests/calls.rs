@@ -241,3 +241,25 @@ fn what_is_not_there_is_named() {
     let empty = rig.master.call("MasterService", "CreateTable", b"", &Caller::default()).unwrap_err();
     assert!(empty.do_not_retry, "{empty}");
 }
+
+#[test]
+fn quotas_bring_their_table_and_the_switch_of_throttling() {
+    let settings = [("hbase.quota.enabled", "true")];
+    let clock = Arc::new(ManualClock::new(1_000_000));
+    let rig = Rig::start(MemFs::with_clock(clock.clone()), clock, 1, &settings).unwrap();
+    assert_eq!(rig.state("hbase:quota"), Some(TableState::Enabled));
+    let is_on = |rig: &Rig| -> Result<bool, MasterError> {
+        let request = pb::IsRpcThrottleEnabledRequest {};
+        rig.call("IsRpcThrottleEnabled", &request).map(|r: pb::IsRpcThrottleEnabledResponse| r.rpc_throttle_enabled)
+    };
+    assert!(is_on(&rig).unwrap());
+    let off = pb::SwitchRpcThrottleRequest { rpc_throttle_enabled: false };
+    let before: pb::SwitchRpcThrottleResponse = rig.call("SwitchRpcThrottle", &off).unwrap();
+    assert!(before.previous_rpc_throttle_enabled);
+    let (fs, clock, run) = rig.stop();
+    let rig = Rig::start(fs, clock, run + 1, &settings).unwrap();
+    assert!(!is_on(&rig).unwrap(), "a restart keeps the switch");
+    let without = Rig::new();
+    assert_eq!(without.state("hbase:quota"), None);
+    assert!(is_on(&without).unwrap_err().message.ends_with("quota support disabled"));
+}

@@ -1,6 +1,7 @@
 //! Every procedure, stopped at every change of the file system: the next start finishes it or undoes it.
 
 use super::*;
+use martite_catalog::table::FILE_TRACKER;
 use martite_env::Fault;
 
 /// Runs `act` on copies of what `prepare` left, with the machine stopping at the first, second, third … change of the
@@ -168,6 +169,44 @@ fn modify_table() {
                 let region = rig.host.region(region.encoded_name()).unwrap();
                 assert_eq!(region.store(b"g").is_some(), changed, "every region has the new descriptor, or none");
             }
+            assert_rows(rig);
+        },
+    );
+}
+
+#[test]
+fn modify_file_tracker() {
+    at_every_change(
+        |rig| {
+            with_rows(rig);
+            rig.modify_file_tracker("FILE", None).unwrap();
+        },
+        |rig| rig.modify_file_tracker("DEFAULT", None),
+        |rig, acknowledged| {
+            let tracker = rig.descriptor("t").attributes.text(FILE_TRACKER).map(str::to_owned).unwrap();
+            assert!(tracker == "DEFAULT" || (tracker == "FILE" && !acknowledged), "{tracker}");
+            assert_rows(rig);
+            rig.modify_file_tracker("FILE", None).unwrap();
+            assert_rows(rig);
+        },
+    );
+}
+
+#[test]
+fn split_region_with_listed_files() {
+    at_every_change(
+        |rig| {
+            with_rows(rig);
+            rig.modify_file_tracker("FILE", None).unwrap();
+            let halves = rig.regions("t");
+            rig.merge(&halves, false).unwrap();
+            let merged = rig.host.region(rig.regions("t")[0].encoded_name()).unwrap();
+            merged.compact(None, true, &martite_store::Unthrottled).unwrap();
+        },
+        |rig| rig.split(&rig.regions("t")[0], "k"),
+        |rig, acknowledged| {
+            let count = rig.regions("t").len();
+            assert!(count == 2 || (count == 1 && !acknowledged), "{count} regions");
             assert_rows(rig);
         },
     );

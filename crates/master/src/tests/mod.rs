@@ -197,6 +197,28 @@ impl Rig {
         self.done(response.proc_id)
     }
 
+    /// Changes the store file tracker of table "t", or of one of its families.
+    pub fn modify_file_tracker(&self, to: &str, family: Option<&str>) -> Result<(), MasterError> {
+        let (table_name, dst_sft) = (table("t").to_proto(), to.to_string());
+        let proc_id = match family {
+            None => {
+                let request = pb::ModifyTableStoreFileTrackerRequest { table_name, dst_sft, ..Default::default() };
+                let response: pb::ModifyTableStoreFileTrackerResponse =
+                    self.call("ModifyTableStoreFileTracker", &request)?;
+                response.proc_id
+            }
+            Some(family) => {
+                let family = Bytes::copy_from_slice(family.as_bytes());
+                let request =
+                    pb::ModifyColumnStoreFileTrackerRequest { table_name, family, dst_sft, ..Default::default() };
+                let response: pb::ModifyColumnStoreFileTrackerResponse =
+                    self.call("ModifyColumnStoreFileTracker", &request)?;
+                response.proc_id
+            }
+        };
+        self.done(proc_id)
+    }
+
     pub fn split(&self, region: &RegionInfo, row: &str) -> Result<(), MasterError> {
         let request = pb::SplitTableRegionRequest {
             region_info: region.to_proto(),

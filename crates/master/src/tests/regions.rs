@@ -159,3 +159,114 @@ fn flush_writes_files() {
     let _: pb::ExecProcedureResponse = rig.call("ExecProcedure", &older).unwrap();
     assert_eq!(region.store(b"f").unwrap().file_count(), 2);
 }
+
+#[test]
+fn a_table_whose_policy_forbids_splits_is_not_split() {
+    let rig = Rig::new();
+    let policy = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy";
+    rig.create(&plain("t").with("SPLIT_POLICY", policy), &[]).unwrap();
+    rig.put("t", "a", "1");
+    let error = rig.split(&rig.regions("t")[0], "c").unwrap_err();
+    assert!(error.message.ends_with("NOT splittable"), "{}", error.message);
+    assert_eq!(rig.regions("t").len(), 1);
+}
+
+/// Replica columns of the first region of "t" that hbase:meta has: `column → value`, binary values as `…`.
+fn replica_columns(rig: &Rig) -> Vec<String> {
+    let row = rig.regions("t")[0].name().clone();
+    let rows = rig.services().meta.scan(None).unwrap();
+    let cells = rows.iter().find(|cells| cells[0].as_ref().row() == row).unwrap();
+    let text = |value: &[u8]| {
+        let printed = value.is_empty() || value.iter().any(u8::is_ascii_alphabetic);
+        if printed { to_string_binary(value) } else { "…".into() }
+    };
+    let column =
+        |cell: &OwnedCell| format!("{} {}", to_string_binary(cell.as_ref().qualifier()), text(cell.as_ref().value));
+    let newest = |cells: &[OwnedCell]| {
+        let mut columns: Vec<String> = Vec::new();
+        for cell in cells {
+            let name = format!("{} ", to_string_binary(cell.as_ref().qualifier()));
+            if !columns.iter().any(|c| c.starts_with(&name)) {
+                columns.push(column(cell));
+            }
+        }
+        columns
+    };
+    newest(cells).into_iter().filter(|c| c.contains("_000")).collect()
+}
+
+#[test]
+fn replicas_are_where_their_region_is() {
+    let rig = Rig::new();
+    let server = rig.host.server_name();
+    let located = |id: i32| {
+        [
+            format!("seqnumDuringOpen_{id:04X} …"),
+            format!("server_{id:04X} {}", server.address()),
+            format!("serverstartcode_{id:04X} …"),
+            format!("sn_{id:04X} {server}"),
+            format!("state_{id:04X} OPEN"),
+        ]
+    };
+    let two = |ids: [i32; 2]| {
+        let mut all: Vec<String> = ids.into_iter().flat_map(located).collect();
+        all.sort();
+        all
+    };
+    rig.create(&plain("t").with("REGION_REPLICATION", "3"), &[]).unwrap();
+    assert_eq!(replica_columns(&rig), two([1, 2]));
+    rig.modify(&rig.descriptor("t").with("REGION_REPLICATION", "2")).unwrap();
+    assert_eq!(replica_columns(&rig), located(1));
+    rig.disable("t").unwrap();
+    assert!(replica_columns(&rig).contains(&"state_0001 CLOSED".to_string()));
+    rig.modify(&rig.descriptor("t").with("REGION_REPLICATION", "1")).unwrap();
+    assert_eq!(replica_columns(&rig), [""; 0]);
+}
+
+#[test]
+fn of_meta_only_the_number_of_replicas_changes() {
+    let rig = Rig::new();
+    let meta = rig.descriptor("hbase:meta");
+    rig.modify(&meta.clone().with("REGION_REPLICATION", "3")).unwrap();
+    let rig = rig.restart();
+    assert_eq!(rig.descriptor("hbase:meta").region_replication(), 3);
+    let error = rig.modify(&meta.with("MAX_FILESIZE", "1000000000")).unwrap_err();
+    assert!(error.message.contains("is not supported by this server"), "{}", error.message);
+}
+
+#[test]
+fn a_table_changes_how_it_knows_its_files() {
+    let rig = Rig::new();
+    rig.create(&plain("t"), &["m"]).unwrap();
+    rig.put("t", "a", "1");
+    let settings = |rig: &Rig| -> Vec<String> {
+        let table = rig.descriptor("t");
+        let family = table.family(b"f").unwrap();
+        let keys = ["impl", "migration.src.impl", "migration.dst.impl"];
+        let key = |key: &&str| format!("hbase.store.file-tracker.{key}");
+        let of_table = keys.iter().filter_map(|k| table.attributes.text(&key(k)).map(str::to_owned));
+        of_table.chain(keys.iter().filter_map(|k| family.configuration.get(&key(k)).cloned())).collect()
+    };
+    rig.modify_file_tracker("file", None).unwrap();
+    assert_eq!(settings(&rig), ["FILE"]);
+    assert_eq!(rig.get("t", "a").as_deref(), Some("1"));
+    rig.modify_file_tracker("FILE", None).unwrap();
+    let migration = rig.descriptor("t").with("hbase.store.file-tracker.impl", "MIGRATION");
+    let migration = migration
+        .with("hbase.store.file-tracker.migration.src.impl", "FILE")
+        .with("hbase.store.file-tracker.migration.dst.impl", "DEFAULT");
+    rig.modify(&migration).unwrap();
+    rig.modify_file_tracker("FILE", None).unwrap();
+    assert_eq!(settings(&rig), ["FILE"], "by way of DEFAULT");
+    rig.modify_file_tracker("DEFAULT", Some("f")).unwrap();
+    assert_eq!(settings(&rig), ["FILE", "DEFAULT"]);
+    assert_eq!(rig.get("t", "a").as_deref(), Some("1"));
+    let rig = rig.restart();
+    assert_eq!(rig.get("t", "a").as_deref(), Some("1"));
+    let class = |outcome: Result<(), MasterError>| outcome.unwrap_err().class.rsplit('.').next().unwrap().to_owned();
+    assert_eq!(class(rig.modify_file_tracker("MIGRATION", None)), "DoNotRetryIOException");
+    assert_eq!(class(rig.modify_file_tracker("FILE", Some("g"))), "NoSuchColumnFamilyException");
+    rig.disable("t").unwrap();
+    assert_eq!(class(rig.modify_file_tracker("DEFAULT", None)), "TableNotEnabledException");
+    assert_eq!(class(rig.create(&migration, &[])), "DoNotRetryIOException");
+}

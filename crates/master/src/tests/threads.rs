@@ -48,5 +48,5 @@ fn of_many_that_create_one_table_one_does() {
     assert_eq!(created.iter().filter(|c| **c).count(), 1);
     rig.check();
     rig.master.stop();
-    assert_eq!(class_of(rig.create(&plain("u"), &[])), "MasterStoppedException");
+    assert_eq!(class_of(rig.create(&plain("u"), &[])), "ServerNotRunningYetException");
 }

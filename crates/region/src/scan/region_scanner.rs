@@ -67,7 +67,7 @@ impl Region {
         if spec.raw && requests.iter().any(|r| r.columns.is_some()) {
             return Err(RegionError::DoNotRetry("Cannot specify any column for a raw scan".into()));
         }
-        let scans: Vec<_> = requests.into_iter().map(|r| (r.store, Arc::new(r.scan(&scan)))).collect();
+        let scans: Vec<_> = requests.into_iter().map(|r| (r.store, Arc::new(r.scan(scan.clone())))).collect();
         let has_filter_row = filter.as_ref().is_some_and(Filter::has_filter_row);
         let bounds = RowBounds {
             order: self.stores.first().map(|(_, s)| s.options().order).unwrap_or_default(),
@@ -176,7 +176,7 @@ impl RegionScanner {
         counters.filtered_read_requests.fetch_add(filtered, Ordering::Relaxed);
 
         let end = ready_or_need!(end);
-        let more_in_region = !self.rows.is_done();
+        let more_in_region = !self.rows.is_done() || end == ScanEnd::Size;
         if !more_in_region && let Some(last) = out.results.last_mut() {
             last.partial = false;
         }
@@ -210,21 +210,29 @@ impl RegionScanner {
                 Piece::Paused => return Ok(Step::Ready(ScanEnd::Paused)),
                 Piece::Exhausted => return Ok(Step::Ready(ScanEnd::Exhausted)),
             };
+            if self.ends_with_partial_row(limits) {
+                self.rows.drop_result(read);
+                return Ok(Step::Ready(ScanEnd::Rows));
+            }
             let rows_end = self.count_row(limits, partial);
             results.push(ResultMark { cells: self.rows.result_cells(read), partial });
             self.rows.begin_result(read.out);
-            if read.filter.as_deref_mut().is_some_and(|f| f.filter_all_remaining()) {
+            let filter_done = read.filter.as_deref_mut().is_some_and(|f| f.filter_all_remaining());
+            if filter_done {
                 self.rows.finish();
             }
             if rows_end {
                 return Ok(Step::Ready(ScanEnd::Rows));
             }
+            let over = |limit: u64, now: u64| limit > 0 && now >= limit;
+            let full = over(limits.size_bytes, read.out.size_bytes() as u64) || self.rows.has_read_enough(read);
+            // As HBase: where a size limit may end a row early, nobody looks whether a row follows.
+            let may_end_early = limits.allow_partial && !self.has_filter_row && !filter_done;
+            if full && (may_end_early || !self.rows.is_done()) {
+                return Ok(Step::Ready(ScanEnd::Size));
+            }
             if self.rows.is_done() {
                 return Ok(Step::Ready(ScanEnd::Exhausted));
-            }
-            let over = |limit: u64, now: u64| limit > 0 && now >= limit;
-            if over(limits.size_bytes, read.out.size_bytes() as u64) || self.rows.has_read_enough(read) {
-                return Ok(Step::Ready(ScanEnd::Size));
             }
             if over(limits.results, results.len() as u64) {
                 return Ok(Step::Ready(ScanEnd::Results));
@@ -238,12 +246,18 @@ impl RegionScanner {
         }
     }
 
-    /// Counts complete rows: a partial one is complete when another row follows. True when there are enough.
+    /// Whether the row that a partial Result left open was the last one wanted: it is complete now that another follows.
+    fn ends_with_partial_row(&mut self, limits: &ScanLimits) -> bool {
+        if self.partial_row.take_if(|last| *last != self.rows.row()).is_none() {
+            return false;
+        }
+        self.complete_rows += 1;
+        limits.rows > 0 && self.complete_rows >= limits.rows
+    }
+
+    /// Counts complete rows. True when there are enough.
     fn count_row(&mut self, limits: &ScanLimits, partial: bool) -> bool {
         let row = self.rows.row();
-        if self.partial_row.as_ref().is_some_and(|last| *last != row) {
-            self.complete_rows += 1;
-        }
         self.partial_row = partial.then(|| Bytes::copy_from_slice(row));
         if !partial {
             self.complete_rows += 1;
@@ -282,7 +296,7 @@ fn or_max(limit: u64) -> u64 {
 
 impl StoreRequest {
     /// This family's part of a read.
-    pub(crate) fn scan(self, of: &StoreScan) -> StoreScan {
-        StoreScan { columns: self.columns, time_range: self.time_range.unwrap_or(of.time_range), ..of.clone() }
+    pub(crate) fn scan(self, of: StoreScan) -> StoreScan {
+        StoreScan { columns: self.columns, time_range: self.time_range.unwrap_or(of.time_range), ..of }
     }
 }

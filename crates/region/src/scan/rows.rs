@@ -203,12 +203,21 @@ impl Rows {
 
     fn start_row(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
         self.begin_result(read.out);
-        let Some(cell) = self.next_family().and_then(|at| self.families[at].scanner.peek()) else {
+        let mut last = std::mem::take(&mut self.row);
+        let next = match &self.families[..] {
+            [only] if only.essential => {
+                only.scanner.peek().map(|cell| cell.row()).filter(|row| !self.is_past_stop(row))
+            }
+            _ => self.next_row(),
+        };
+        let Some(row) = next else {
+            self.row = last;
             self.phase = Phase::Done;
             return Some(Piece::Exhausted);
         };
-        self.row.clear();
-        self.row.extend_from_slice(cell.row());
+        last.clear();
+        last.extend_from_slice(row);
+        self.row = last;
         self.phase = Phase::Main(0);
         if let Some(filter) = read.filter.as_deref_mut()
             && filter.filter_row_key(&self.row)
@@ -220,6 +229,12 @@ impl Rows {
             }
             self.rows_scanned += 1;
             self.phase = Phase::Skip(0);
+            if self.can_pass(read)
+                && let [only] = &mut self.families[..]
+                && only.scanner.pass_short_row(&self.row, read)
+            {
+                return self.end_refused_row(read);
+            }
         }
         None
     }
@@ -265,6 +280,11 @@ impl Rows {
         self.mark = out.mark();
         self.cells_before = out.len();
         self.bytes_before = out.size_bytes();
+    }
+
+    /// The current Result is not wanted after all.
+    pub(crate) fn drop_result(&self, read: &mut RowRead<'_>) {
+        read.out.truncate(self.mark);
     }
 
     /// Cells of the current Result.
@@ -373,21 +393,38 @@ impl Rows {
         }
     }
 
-    /// Shows the filter what is left of a refused row.
+    /// Leaves what is left of a refused row; shows it to the filter if that wants to see it.
     fn skip(&mut self, from: usize, read: &mut RowRead<'_>) -> Result<Step<Option<Piece>>, RegionError> {
         for at in from..self.families.len() {
             self.phase = Phase::Skip(at);
-            while self.families[at].essential && self.stands_in_row(at) {
+            let can_pass = self.can_pass(read);
+            while self.families[at].essential && (can_pass || self.stands_in_row(at)) {
+                let scanner = &mut self.families[at].scanner;
                 read.discard = true;
-                let step = self.families[at].scanner.next(read);
+                let step = if can_pass { scanner.pass_row(&self.row, read) } else { scanner.next(read) };
                 read.discard = false;
                 if let StoreEnd::Paused = ready_or_need!(step) {
                     return Ok(Step::Ready(Some(Piece::Paused)));
                 }
+                if can_pass {
+                    break;
+                }
             }
         }
-        self.end_row(read);
-        Ok(Step::Ready(self.limit_between_rows(read)))
+        Ok(Step::Ready(self.end_refused_row(read)))
+    }
+
+    fn end_refused_row(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
+        if let Some(filter) = read.filter.as_deref_mut() {
+            filter.reset();
+        }
+        self.phase = Phase::Start;
+        self.limit_between_rows(read)
+    }
+
+    /// Whether the cells of a refused row need not be looked at.
+    fn can_pass(&self, read: &RowRead<'_>) -> bool {
+        !self.bounds.reversed && read.filter.as_ref().is_none_or(|f| !f.watches_refused_rows())
     }
 
     fn end_row(&mut self, read: &mut RowRead<'_>) {

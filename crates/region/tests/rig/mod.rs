@@ -10,8 +10,8 @@ use martite_cell::{CellBuf, LATEST_TIMESTAMP, OwnedCell};
 use martite_env::{Clock, ManualClock, MemFs, SeededRandom};
 use martite_hfile::{Block, Step};
 use martite_region::{
-    GRACE_MS, GetSpec, Mutation, MutationKind, Nonces, Region, RegionConfig, RegionContext, RegionError, WriteRequest,
-    Written,
+    GRACE_MS, GetSpec, Mutation, MutationKind, Nonces, Region, RegionConfig, RegionContext, RegionError, RegionEvents,
+    WriteRequest, Written,
 };
 use martite_store::{Files, StoreConfig, StoreContext};
 use martite_wal::{Wal, WalContext, WalOptions, format::file_prefix, split_logs};
@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub const ROOT: &str = "/hbase";
+/// More than any test or benchmark fills.
+const CACHE_BYTES: u64 = 1 << 30;
 
 pub struct Rig {
     pub fs: MemFs,
@@ -66,6 +68,25 @@ impl Rig {
         Region::create(&ctx, &info, &table)?;
         let region = Region::open(ctx.clone(), info.clone(), table.clone())?;
         Ok(Rig { fs, clock, config, table, info, ctx, region, start_code })
+    }
+
+    /// The region anew, with somebody who hears what it says.
+    pub fn listen(&mut self, events: Arc<dyn RegionEvents>) {
+        self.region.close(false).unwrap();
+        let old = &self.ctx;
+        self.ctx = Arc::new(RegionContext {
+            fs: old.fs.clone(),
+            clock: old.clock.clone(),
+            wal: old.wal.clone(),
+            root: old.root.clone(),
+            stores: old.stores.clone(),
+            config: old.config.clone(),
+            memstore_size: old.memstore_size.clone(),
+            nonces: old.nonces.clone(),
+            server: old.server.clone(),
+            events: Some(events),
+        });
+        self.region = Region::open(self.ctx.clone(), self.info.clone(), self.table.clone()).unwrap();
     }
 
     /// The next server, after this one closed its region.
@@ -166,7 +187,7 @@ fn context(
         suffix: String::new(),
         options: WalOptions::default(),
     })?;
-    let cache = Arc::new(BlockCache::new(64 << 20, Block::heap_size));
+    let cache = Arc::new(BlockCache::new(CACHE_BYTES, Block::heap_size));
     let stores = StoreContext {
         files: Files::new(fs.clone(), cache),
         fs: fs.clone(),

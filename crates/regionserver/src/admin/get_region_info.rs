@@ -7,8 +7,10 @@ use pb::get_region_info_response::CompactionState;
 
 impl RegionServer {
     pub(crate) fn get_region_info(&self, q: &pb::GetRegionInfoRequest) -> Result<pb::GetRegionInfoResponse, Fault> {
-        let region = self.region(&q.region)?;
-        let splittable = region.stores().iter().all(|(_, s)| !s.has_references()) && !region.info().is_meta();
+        let named = self.online.find(&q.region, &self.name)?;
+        let region = named.region;
+        let splittable = region.is_splittable();
+        let mergeable = !region.has_references() && !region.info().is_meta();
         let best_split_row = if q.best_split_row == Some(true) && splittable { region.split_point()? } else { None };
         let state = match self.background.compactions_of(region.info().encoded_name()) {
             (false, false) => CompactionState::None,
@@ -17,10 +19,10 @@ impl RegionServer {
             (true, true) => CompactionState::MajorAndMinor,
         };
         Ok(pb::GetRegionInfoResponse {
-            region_info: region.info().to_proto(),
+            region_info: region.info().with_replica_id(named.replica_id).to_proto(),
             compaction_state: (q.compaction_state == Some(true)).then_some(state as i32),
             splittable: Some(splittable),
-            mergeable: Some(splittable),
+            mergeable: Some(mergeable),
             best_split_row,
         })
     }

@@ -12,13 +12,6 @@ impl RegionServer {
             .map(martite_catalog::TableName::from_proto)
             .transpose()
             .map_err(|e| Fault::do_not_retry(e.to_string()))?;
-        let region_loads = self
-            .online
-            .all()
-            .iter()
-            .filter(|r| table.as_ref().is_none_or(|t| r.info().table() == t))
-            .map(|r| r.load().to_proto(r.info().name()))
-            .collect();
-        Ok(pb::GetRegionLoadResponse { region_loads })
+        Ok(pb::GetRegionLoadResponse { region_loads: self.online.loads(table.as_ref()) })
     }
 }

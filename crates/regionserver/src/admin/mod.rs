@@ -39,46 +39,69 @@ impl RegionServer {
     }
 
     /// Blocking.
-    pub fn run_admin(&self, method: &str, param: &Bytes) -> Answer {
-        match method {
-            "GetRegionInfo" => with(param, |q| self.get_region_info(&q)),
-            "GetStoreFile" => with(param, |q| self.get_store_file(&q)),
-            "GetOnlineRegion" => with(param, |_: pb::GetOnlineRegionRequest| {
-                Ok(pb::GetOnlineRegionResponse {
-                    region_info: self.online.infos().iter().map(|info| info.to_proto()).collect(),
-                })
-            }),
-            "FlushRegion" => with(param, |q| self.flush_one(&q)),
-            "CompactRegion" => with(param, |q| self.compact_region(&q)),
-            "CompactionSwitch" => with(param, |q: pb::CompactionSwitchRequest| {
-                Ok(pb::CompactionSwitchResponse { prev_state: self.background.switch_compactions(q.enabled) })
-            }),
-            "ClearCompactionQueues" => with(param, |_: pb::ClearCompactionQueuesRequest| {
-                self.background.clear_compactions();
-                Ok(pb::ClearCompactionQueuesResponse {})
-            }),
-            "RollWALWriter" => with(param, |q| self.roll_wal_writer(&q)),
-            "GetServerInfo" => with(param, |q| self.server_info(&q)),
-            "StopServer" => with(param, |q| self.stop_server(&q)),
-            "UpdateConfiguration" => {
-                with(param, |_: pb::UpdateConfigurationRequest| Ok(pb::UpdateConfigurationResponse {}))
-            }
-            "GetRegionLoad" => with(param, |q| self.get_region_load(&q)),
-            "ClearRegionBlockCache" => with(param, |q| self.clear_region_block_cache(&q)),
-            "GetSpaceQuotaSnapshots" => with(param, |_: pb::GetSpaceQuotaSnapshotsRequest| {
-                Ok(pb::GetSpaceQuotaSnapshotsResponse { snapshots: Vec::new() })
-            }),
-            "GetCachedFilesList" => with(param, |_: pb::GetCachedFilesListRequest| {
-                Ok(pb::GetCachedFilesListResponse { cached_files: Vec::new() })
-            }),
-            "GetSlowLogResponses" | "GetLargeLogResponses" => {
-                with(param, |_: pb::SlowLogResponseRequest| Ok(pb::SlowLogResponses { slow_log_payloads: Vec::new() }))
-            }
-            "ClearSlowLogsResponses" => {
-                with(param, |_: pb::ClearSlowLogResponseRequest| Ok(pb::ClearSlowLogResponses { is_cleaned: false }))
-            }
-            "GetLogEntries" => with(param, |q| self.log_entries(&q)),
-            _ => Err(Fault::unsupported("AdminService", method)),
+    pub fn run_admin(self: &Arc<Self>, method: &str, param: &Bytes) -> Answer {
+        match METHODS.iter().find(|(name, _)| *name == method) {
+            Some((_, answer)) => answer(self, param),
+            None => Err(Fault::unsupported("AdminService", method)),
         }
+    }
+}
+
+type Method = fn(&Arc<RegionServer>, &Bytes) -> Answer;
+
+/// Every method that is answered.
+pub(crate) const METHODS: &[(&str, Method)] = &[
+    ("GetRegionInfo", |server, param| with(param, |q| server.get_region_info(&q))),
+    ("GetStoreFile", |server, param| with(param, |q| server.get_store_file(&q))),
+    ("GetOnlineRegion", |server, param| with(param, |q| server.get_online_region(&q))),
+    ("FlushRegion", |server, param| with(param, |q| server.flush_one(&q))),
+    ("CompactRegion", |server, param| with(param, |q| server.compact_region(&q))),
+    ("CompactionSwitch", |server, param| with(param, |q| server.switch_compactions(&q))),
+    ("ClearCompactionQueues", |server, param| with(param, |q| server.clear_compaction_queues(&q))),
+    ("RollWALWriter", |server, param| with(param, |q| server.roll_wal_writer(&q))),
+    ("GetServerInfo", |server, param| with(param, |q| server.server_info(&q))),
+    ("StopServer", |server, param| with(param, |q| server.stop_server(&q))),
+    ("UpdateConfiguration", |_, param| {
+        with(param, |_: pb::UpdateConfigurationRequest| Ok(pb::UpdateConfigurationResponse {}))
+    }),
+    ("GetRegionLoad", |server, param| with(param, |q| server.get_region_load(&q))),
+    ("ClearRegionBlockCache", |server, param| with(param, |q| server.clear_region_block_cache(&q))),
+    ("GetSpaceQuotaSnapshots", |_, param| {
+        with(param, |_: pb::GetSpaceQuotaSnapshotsRequest| {
+            Ok(pb::GetSpaceQuotaSnapshotsResponse { snapshots: Vec::new() })
+        })
+    }),
+    ("GetCachedFilesList", |_, param| {
+        with(param, |_: pb::GetCachedFilesListRequest| Ok(pb::GetCachedFilesListResponse { cached_files: Vec::new() }))
+    }),
+    ("GetSlowLogResponses", |_, param| with(param, slow_log)),
+    ("GetLargeLogResponses", |_, param| with(param, slow_log)),
+    ("ClearSlowLogsResponses", |_, param| {
+        with(param, |_: pb::ClearSlowLogResponseRequest| Ok(pb::ClearSlowLogResponses { is_cleaned: false }))
+    }),
+    ("GetLogEntries", |server, param| with(param, |q| server.log_entries(&q))),
+];
+
+/// As with the slow log off.
+fn slow_log(_: pb::SlowLogResponseRequest) -> Result<pb::SlowLogResponses, Fault> {
+    Ok(pb::SlowLogResponses { slow_log_payloads: Vec::new() })
+}
+
+impl RegionServer {
+    fn get_online_region(&self, _: &pb::GetOnlineRegionRequest) -> Result<pb::GetOnlineRegionResponse, Fault> {
+        let region_info = self.online.infos().iter().map(|info| info.to_proto()).collect();
+        Ok(pb::GetOnlineRegionResponse { region_info })
+    }
+
+    fn switch_compactions(&self, req: &pb::CompactionSwitchRequest) -> Result<pb::CompactionSwitchResponse, Fault> {
+        Ok(pb::CompactionSwitchResponse { prev_state: self.background.switch_compactions(req.enabled) })
+    }
+
+    fn clear_compaction_queues(
+        &self,
+        _: &pb::ClearCompactionQueuesRequest,
+    ) -> Result<pb::ClearCompactionQueuesResponse, Fault> {
+        self.background.clear_compactions();
+        Ok(pb::ClearCompactionQueuesResponse {})
     }
 }

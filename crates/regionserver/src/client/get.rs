@@ -1,11 +1,13 @@
 //! `ClientService.Get`: one row.
 
 use crate::error::Fault;
+use crate::fields::{Fields, Malformed, Value};
 use crate::{RegionServer, query, result};
+use bytes::Bytes;
 use martite_cell::CellBuf;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
-use martite_region::Region;
+use martite_region::{GetSpec, Region};
 use martite_rpc::{Call, Class};
 use pb::Message;
 use std::sync::Arc;
@@ -13,58 +15,84 @@ use std::sync::Arc;
 impl RegionServer {
     pub(crate) fn get(self: &Arc<Self>, call: Call) {
         self.stats.get.hit();
-        let request = match pb::GetRequest::decode(call.param.clone()) {
-            Ok(request) => request,
-            Err(e) => return call.responder.fail(Fault::bad_message("GetRequest", e).into_exception()),
-        };
-        let region = match self.region(&request.region) {
-            Ok(region) => region,
+        let (region, stale, spec) = match self.decode_get(&call.param) {
+            Ok(decoded) => decoded,
             Err(fault) => return call.responder.fail(fault.into_exception()),
         };
         let files = self.ctx.stores.files.clone();
         let mut cells = result::buffer(call.conn.codec);
-        match self.read_get(&region, &request.get, &files.cache_only(), &mut cells) {
-            Ok(Step::Ready(existence)) => answer(call, cells, existence),
+        match read_get(&region, &spec, &files.cache_only(), &mut cells) {
+            Ok(Step::Ready(existence)) => answer(call, cells, existence, stale),
             Err(fault) => call.responder.fail(fault.into_exception()),
-            Ok(Step::Need(_)) => {
-                let server = self.clone();
-                self.pool.spawn_call(Class::Read, call, move |call| {
-                    let mut cells = result::buffer(call.conn.codec);
-                    loop {
-                        match server.read_get(&region, &request.get, &files.blocking(), &mut cells) {
-                            Ok(Step::Need(_)) => cells.clear(),
-                            Ok(Step::Ready(existence)) => return answer(call, cells, existence),
-                            Err(fault) => return call.responder.fail(fault.into_exception()),
-                        }
+            Ok(Step::Need(_)) => self.pool.spawn_call(Class::Read, call, move |call| {
+                let mut cells = result::buffer(call.conn.codec);
+                loop {
+                    match read_get(&region, &spec, &files.blocking(), &mut cells) {
+                        Ok(Step::Need(_)) => cells.clear(),
+                        Ok(Step::Ready(existence)) => return answer(call, cells, existence, stale),
+                        Err(fault) => return call.responder.fail(fault.into_exception()),
                     }
-                });
-            }
+                }
+            }),
         }
     }
 
-    /// Reads one Get of a request of its own or of a multi. Some: the answer is whether the row exists.
-    pub(crate) fn read_get(
-        &self,
-        region: &Arc<Region>,
-        get: &pb::Get,
-        src: &dyn BlockSource,
-        cells: &mut CellBuf,
-    ) -> Result<Step<Option<bool>>, Fault> {
-        let spec = query::get(get, region)?;
-        Ok(match region.get(&spec, src, cells)? {
-            Step::Need(request) => Step::Need(request),
-            Step::Ready(outcome) => Step::Ready(spec.exists_only.then_some(outcome.exists)),
-        })
+    fn decode_get(&self, param: &Bytes) -> Result<(Arc<Region>, bool, GetSpec), Fault> {
+        let bad = |e| Fault::bad_message("GetRequest", e);
+        match parts(param) {
+            Ok(Some((region, get))) => {
+                let (region, stale) =
+                    self.readable(&pb::RegionSpecifier::decode(param.slice_ref(region)).map_err(bad)?)?;
+                let spec = query::decode_get(get, param, &region)?;
+                Ok((region, stale, spec))
+            }
+            _ => {
+                let request = pb::GetRequest::decode(param.clone()).map_err(bad)?;
+                let (region, stale) = self.readable(&request.region)?;
+                let spec = query::get(&request.get, &region)?;
+                Ok((region, stale, spec))
+            }
+        }
     }
 }
 
-fn answer(call: Call, cells: CellBuf, existence: Option<bool>) {
+type Parts<'a> = (&'a [u8], &'a [u8]);
+
+/// Region and Get of a GetRequest.
+fn parts(request: &[u8]) -> Result<Option<Parts<'_>>, Malformed> {
+    let (mut region, mut get) = (None, None);
+    let mut fields = Fields::new(request);
+    while let Some(field) = fields.next()? {
+        match field {
+            (1, Value::Bytes(bytes)) => region = Some(bytes),
+            (2, Value::Bytes(bytes)) => get = Some(bytes),
+            _ => {}
+        }
+    }
+    Ok(region.zip(get))
+}
+
+/// Reads one Get, a request of its own or of a multi. Some: the answer is whether the row exists.
+pub(super) fn read_get(
+    region: &Region,
+    spec: &GetSpec,
+    src: &dyn BlockSource,
+    cells: &mut CellBuf,
+) -> Result<Step<Option<bool>>, Fault> {
+    Ok(match region.get(spec, src, cells)? {
+        Step::Need(request) => Step::Need(request),
+        Step::Ready(outcome) => Step::Ready(spec.exists_only.then_some(outcome.exists)),
+    })
+}
+
+fn answer(call: Call, cells: CellBuf, existence: Option<bool>, stale: bool) {
     // Clients before 1.3, and those that do not say, read a Get's cells from the message.
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));
-    let (result, block) = match (existence, codec) {
+    let (mut result, block) = match (existence, codec) {
         (Some(exists), _) => (result::exists(exists), Vec::new()),
         (None, Some(codec)) => (result::in_block(cells.len()), result::block(cells, codec)),
         (None, None) => (result::inline(cells.iter()), Vec::new()),
     };
+    result.stale = stale.then_some(true);
     call.responder.ok(&pb::GetResponse { result: Some(result) }, block);
 }

@@ -5,3 +5,27 @@ mod multi;
 mod mutate;
 mod scan;
 mod service;
+
+use crate::RegionServer;
+use martite_rpc::Call;
+use std::sync::Arc;
+
+type Method = fn(&Arc<RegionServer>, Call);
+
+/// Every method that is answered.
+pub(crate) const METHODS: &[(&str, Method)] = &[
+    ("Get", RegionServer::get),
+    ("Mutate", RegionServer::mutate),
+    ("Multi", RegionServer::multi),
+    ("Scan", RegionServer::scan),
+    ("ExecService", RegionServer::exec_service),
+];
+
+impl RegionServer {
+    pub(crate) fn client(self: &Arc<Self>, call: Call) {
+        match METHODS.iter().find(|(name, _)| *name == call.method.as_ref()) {
+            Some((_, answer)) => answer(self, call),
+            None => crate::refuse(call),
+        }
+    }
+}

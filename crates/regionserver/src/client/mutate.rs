@@ -54,7 +54,7 @@ impl RegionServer {
     fn decode_mutate(&self, call: &Call) -> Result<(Arc<Region>, WriteRequest, bool), Fault> {
         let request =
             pb::MutateRequest::decode(call.param.clone()).map_err(|e| Fault::bad_message("MutateRequest", e))?;
-        let region = self.region(&request.region)?;
+        let region = self.writable(&request.region)?;
         self.check_memstore_room(&region)?;
         let mut cells = CellCursor::new(call.cells.clone(), call.conn.codec)?;
         let one = mutation::decode(&request.mutation, &mut cells)?;

@@ -152,7 +152,7 @@ impl RegionServer {
         let (Some(specifier), Some(scan)) = (&request.region, &request.scan) else {
             return Err(Fault::do_not_retry("Missing required input: region"));
         };
-        let region: Arc<Region> = self.region(specifier)?;
+        let (region, stale): (Arc<Region>, bool) = self.readable(specifier)?;
         let spec = query::scan(scan, &region)?;
         let scanner = region.scanner(spec)?;
         response.mvcc_read_point = Some(scanner.read_point());
@@ -163,6 +163,7 @@ impl RegionServer {
             max_result_size: scan.max_result_size.unwrap_or(0),
             batch: scan.batch_size.unwrap_or(0),
             needs_cursor: scan.need_cursor_result.unwrap_or(false),
+            stale,
         });
         response.scanner_id = Some(open.id);
         Ok(open)
@@ -224,6 +225,7 @@ impl RegionServer {
     fn finish_scan(&self, call: Call, work: Work, state: Option<ScanState>) {
         let Work { request, scanner, out, mut response, may_heartbeat, close, started, .. } = work;
         let empty = out.results.is_empty();
+        response.stale = scanner.stale.then_some(true);
         if let Some(state) = &state {
             response.more_results_in_region = Some(state.more_in_region);
             if state.end == ScanEnd::Rows || (state.filter_done && empty) {
@@ -282,14 +284,16 @@ fn step(work: &mut Work, src: &dyn BlockSource) -> Result<Option<ScanState>, Reg
 
 fn check_call_seq(request: &pb::ScanRequest, scanner: &OpenScanner) -> Result<(), Fault> {
     let Some(seq) = request.next_call_seq else { return Ok(()) };
-    scanner.next_call_seq.compare_exchange(seq, seq + 1, Ordering::AcqRel, Ordering::Acquire).map(drop).map_err(
-        |expected| {
+    scanner
+        .next_call_seq
+        .compare_exchange(seq, seq.wrapping_add(1), Ordering::AcqRel, Ordering::Acquire)
+        .map(drop)
+        .map_err(|expected| {
             Fault::out_of_order_next(format!(
                 "Expected nextCallSeq: {expected} But the nextCallSeq got from client: {seq}; region={}",
                 scanner.region.info().name_string()
             ))
-        },
-    )
+        })
 }
 
 /// Puts the Results into the answer; what is returned is its cell block.

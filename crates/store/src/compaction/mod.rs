@@ -93,14 +93,21 @@ pub struct CompactionOutcome {
 impl Store {
     /// Chooses files, None if there is nothing worth doing. Files whose cells have all expired are dropped first.
     pub fn select_compaction(&self, request: CompactionRequest) -> Option<CompactionPlan> {
-        if self.is_poisoned() {
+        if self.check_doubt().is_err() {
             return None;
         }
-        if self.drop_expired(request.now_ms) > 0
-            && let Err(error) = self.archive_compacted(request.now_ms)
-        {
-            // They are out of the file list; the next archiving tries again.
-            tracing::warn!(%error, "expired store files were not archived");
+        match self.drop_expired(request.now_ms) {
+            Ok(0) => {}
+            Ok(_) => {
+                if let Err(error) = self.archive_compacted(request.now_ms) {
+                    // They are out of the file list; the next archiving tries again.
+                    tracing::warn!(%error, "expired store files were not archived");
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "expired store files stay: the file list was not written");
+                return None;
+            }
         }
         let mut compacting = self.compacting.lock();
         let files = self.files();

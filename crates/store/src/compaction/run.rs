@@ -69,7 +69,7 @@ impl Store {
         if let Err(error) = warm::hand_over(self, &plan.files, &new, throttle) {
             tracing::debug!(%error, "the new file starts cold");
         }
-        self.swap(&plan.files, Some(&new), || ());
+        self.swap(&plan.files, Some(&new), now_ms, || ())?;
         self.counters.count_compaction(plan.major, finished.file_size);
         let outcome = CompactionOutcome {
             inputs: plan.files.iter().map(|f| f.name().to_owned()).collect(),

@@ -3,7 +3,7 @@
 //!
 //! | | delete markers | puts that they hide | versions beyond the maximum, expired cells |
 //! |---|---|---|---|
-//! | flush, minor | kept, redundant ones dropped | dropped | dropped |
+//! | flush, minor | kept | dropped | dropped |
 //! | major | dropped, unless young or KEEP_DELETED_CELLS | dropped | dropped |
 //! | flush, minor with NEW_VERSION_BEHAVIOR | kept | kept | kept |
 //!
@@ -15,7 +15,7 @@ use super::matcher::{CurrentRow, Match, Tracker, has_expired_by_tag};
 use super::new_version::NewVersionTracker;
 use super::{CompactionKind, CompactionScan, oldest_unexpired};
 use crate::{FamilyOptions, KeepDeleted};
-use martite_cell::{CellRef, CellType, key};
+use martite_cell::{CellRef, key};
 
 pub(super) struct CompactionMatcher {
     tracker: Tracker,
@@ -71,7 +71,10 @@ impl CompactionMatcher {
             }
             match self.scan.kind {
                 CompactionKind::Major => self.check_marker_of_major(cell, timestamp),
-                CompactionKind::Flush | CompactionKind::Minor => Some(self.check_marker(cell, timestamp, type_code)),
+                CompactionKind::Flush | CompactionKind::Minor => {
+                    self.track(cell, timestamp);
+                    Some(Match::Include)
+                }
             }
         } else if too_new && matches!(self.tracker, Tracker::NewVersion(_)) {
             // Counted, it could hide what an open reader still sees.
@@ -80,20 +83,6 @@ impl CompactionMatcher {
             self.tracker.check_deleted(cell)
         };
         code.unwrap_or_else(|| self.tracker.check_versions(cell, timestamp, type_code, too_new))
-    }
-
-    fn check_marker(&mut self, cell: &CellRef<'_>, timestamp: u64, type_code: u8) -> Match {
-        if let Tracker::Plain { deletes, .. } = &self.tracker
-            && deletes.is_redundant(cell)
-        {
-            // Behind a column marker without qualifier family markers may follow.
-            if cell.qualifier().is_empty() && type_code != CellType::DeleteFamily as u8 {
-                return Match::Skip;
-            }
-            return self.tracker.next_row_or_next_column(cell);
-        }
-        self.track(cell, timestamp);
-        Match::Include
     }
 
     /// None: the marker is counted as a version of its column.

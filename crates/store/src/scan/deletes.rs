@@ -93,16 +93,4 @@ impl Deletes {
         }
         Deleted::No
     }
-
-    /// Whether everything that the marker hides is hidden by an earlier one.
-    pub(super) fn is_redundant(&self, marker: &CellRef<'_>) -> bool {
-        let (timestamp, type_code) = (marker.timestamp(), marker.type_code());
-        let by_family = self.family.is_some_and(|stamp| timestamp <= stamp);
-        let by_column = || {
-            self.column.is_some_and(|m| m.type_code == CellType::DeleteColumn as u8 && timestamp <= m.timestamp)
-                && self.qualifier == marker.qualifier()
-        };
-        let of_column = type_code == CellType::DeleteColumn as u8 || type_code == CellType::Delete as u8;
-        by_family || (of_column && by_column())
-    }
 }

@@ -282,10 +282,10 @@ impl UserMatcher {
         if self.tracker.is_done(timestamp) {
             return self.tracker.next_row_or_next_column(cell);
         }
+        if has_expired_by_tag(cell, self.now_ms) {
+            return Match::Skip;
+        }
         if !self.raw {
-            if has_expired_by_tag(cell, self.now_ms) {
-                return Match::Skip;
-            }
             if key::is_delete_code(type_code) {
                 return self.check_marker(cell, timestamp, type_code);
             }

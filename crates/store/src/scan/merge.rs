@@ -52,6 +52,17 @@ impl Merge {
         Merge { sources, sorted, started: 0, order, reversed, steps: 0, moved: false, row: Vec::new() }
     }
 
+    pub(super) fn all_start_at_column(&self) -> bool {
+        self.sources.iter().all(|s| s.starts_at_column)
+    }
+
+    /// Begins anew with other sources; returns those that it had.
+    pub(super) fn restart(&mut self, sources: Vec<Source>) -> Vec<Source> {
+        self.sorted.clear();
+        (self.started, self.steps, self.moved) = (0, 0, false);
+        std::mem::replace(&mut self.sources, sources)
+    }
+
     /// Puts every source at its start. `start_of` tells it for each one.
     pub(super) fn start<'a>(&mut self, src: &dyn BlockSource, start_of: impl Fn(&Source) -> Start<'a>) -> Moved {
         let alone = self.sources.len() == 1;
@@ -161,6 +172,16 @@ impl Merge {
         }
         self.sink();
         self.settle_moved(src)
+    }
+
+    /// Forward scans: passes over cells of `row`, which the top is of, without leaving the block that it is in. Beside
+    /// other sources nothing is passed: the next cell may be one of theirs.
+    #[inline]
+    pub(super) fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
+        match self.sorted[..] {
+            [only] if !self.moved => self.sources[only as usize].pass_row(row, most),
+            _ => (0, false),
+        }
     }
 
     #[inline]

@@ -29,9 +29,10 @@ impl Pruning {
         Pruning { left: view.files.len(), chosen }
     }
 
-    /// Decides the files, newest first.
+    /// Decides the files, newest first. Sources in `spare` are used again.
     pub(super) fn run(
         &mut self,
+        spare: &mut Vec<Source>,
         view: &ReadView,
         family: &FamilyOptions,
         scan: &StoreScan,
@@ -39,7 +40,10 @@ impl Pruning {
     ) -> Result<Step<()>, StoreError> {
         while let Some(file) = self.left.checked_sub(1).and_then(|at| view.files.get(at)) {
             if in_time(file, family, scan) && in_keys(file, scan) && ready!(in_bloom(file, scan, src)?) {
-                let mut source = Source::file(file, scan.read_point, scan.cache_blocks);
+                let mut source = match spare.iter().position(|s| s.reads(file)) {
+                    Some(at) => spare.swap_remove(at).rewound(),
+                    None => Source::file(file, scan.read_point, scan.cache_blocks),
+                };
                 source.starts_at_column = starts_at_column(scan, file.reader.delete_family_count() != Some(0));
                 self.chosen.push(source);
             }

@@ -70,6 +70,19 @@ impl Source {
         }
     }
 
+    /// Whether it reads `file`.
+    pub(super) fn reads(&self, file: &Arc<StoreFile>) -> bool {
+        matches!(&self.cells, Cells::File(f) if Arc::ptr_eq(f.file(), file))
+    }
+
+    /// Forgets where it was going; the next move is a seek.
+    pub(super) fn rewound(mut self) -> Source {
+        if let Cells::File(file) = &mut self.cells {
+            file.forget();
+        }
+        Source { unsettled: false, lazy: None, back_from: None, ..self }
+    }
+
     /// The current cell; while a seek is put off, the earliest that it could find.
     #[inline]
     pub(super) fn peek(&self) -> Option<CellRef<'_>> {
@@ -166,6 +179,15 @@ impl Source {
             self.unsettled = true;
         }
         self.settle(src)
+    }
+
+    /// See [`martite_hfile::Scanner::pass_row`]; a source that may meet invisible cells passes nothing.
+    #[inline]
+    pub(super) fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
+        match &mut self.cells {
+            Cells::File(file) if !self.has_newer && !self.unsettled && self.lazy.is_none() => file.pass_row(row, most),
+            _ => (0, false),
+        }
     }
 
     /// To the first visible cell not before `key`.

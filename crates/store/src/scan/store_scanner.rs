@@ -4,12 +4,15 @@ use super::matcher::{Match, UserMatcher};
 use super::merge::{Merge, Start};
 use super::prune::Pruning;
 use super::row_read::{RowRead, StoreEnd};
-use super::source::ready;
+use super::source::{Source, ready};
 use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError};
-use martite_cell::{CellRef, Order, key};
+use martite_cell::{CellRef, CellType, LATEST_TIMESTAMP, Order, key};
 use martite_hfile::{BlockSource, Step};
 use std::sync::Arc;
+
+/// So many cells of a row are stepped over before its end is sought.
+const NEAR_CELLS: usize = 16;
 
 /// A move that was decided and may have been interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +41,8 @@ pub struct StoreScanner {
     scan: Arc<StoreScan>,
     phase: Phase,
     merge: Merge,
+    /// Gets: sources of rows before, which the next row may need again.
+    spare: Vec<Source>,
     matcher: UserMatcher,
     pending: Move,
     /// Flat key that `pending` goes to.
@@ -66,6 +71,7 @@ impl StoreScanner {
         StoreScanner {
             phase: Phase::Pruning(pruning),
             merge: Merge::new(Vec::new(), family.order, scan.reversed),
+            spare: Vec::new(),
             matcher: UserMatcher::new(&family, &scan, has_filter),
             view,
             family,
@@ -89,20 +95,19 @@ impl StoreScanner {
     /// Chooses what to read and goes to the first row. To be called until it is ready, before anything else.
     pub fn open(&mut self, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
         if let Phase::Pruning(pruning) = &mut self.phase {
-            ready!(pruning.run(&self.view, &self.family, &self.scan, src)?);
-            let chosen = std::mem::take(&mut pruning.chosen);
-            self.merge = Merge::new(chosen, self.family.order, self.scan.reversed);
+            ready!(pruning.run(&mut self.spare, &self.view, &self.family, &self.scan, src)?);
+            self.merge.restart(std::mem::take(&mut pruning.chosen));
             self.start_key();
             self.phase = Phase::Starting;
         }
         if let Phase::Starting = self.phase {
-            let (scan, target) = (&self.scan, &self.target);
+            let (scan, column_key) = (&self.scan, &self.target);
             let row_start;
-            let (row_key, column_key) = if scan.is_get && scan.columns.is_some() {
+            let row_key = if scan.is_get && scan.columns.is_some() && !self.merge.all_start_at_column() {
                 row_start = key::first_on_row(&scan.start_row);
-                (&row_start, target)
+                &row_start
             } else {
-                (target, target)
+                column_key
             };
             ready!(self.merge.start(src, |source| match (scan.reversed, scan.include_start) {
                 (false, _) if source.starts_at_column => Start::Key(column_key),
@@ -116,14 +121,31 @@ impl StoreScanner {
         Ok(Step::Ready(()))
     }
 
+    /// A Get's scanner goes on with another row: what it has open stays open. To be opened again.
+    pub fn restart_at(&mut self, row: bytes::Bytes) {
+        let scan = Arc::make_mut(&mut self.scan);
+        (scan.start_row, scan.stop_row) = (row.clone(), row);
+        self.spare.append(&mut self.merge.restart(Vec::new()));
+        self.matcher.clear_row();
+        self.pending = Move::None;
+        (self.row_over, self.kept) = (false, false);
+        self.phase = Phase::Pruning(Pruning::new(&self.view, &self.family, &self.scan));
+    }
+
     /// Leaves the key that the scan starts at in `target`: of a Get with columns, that of its first column.
     fn start_key(&mut self) {
         let scan = &self.scan;
-        self.target = match scan.columns.as_ref().and_then(|c| c.first()) {
-            Some(column) if scan.is_get => key::first_on_column(&scan.start_row, &self.family.name, column),
-            _ if scan.include_start || scan.start_row.is_empty() => key::first_on_row(&scan.start_row),
-            _ => key::last_on_row(&scan.start_row),
-        };
+        let (row, highest, maximum) = (&scan.start_row[..], LATEST_TIMESTAMP, CellType::Maximum as u8);
+        self.target.clear();
+        match scan.columns.as_ref().and_then(|c| c.first()) {
+            Some(column) if scan.is_get => {
+                key::append_key(&mut self.target, row, &self.family.name, column, highest, maximum);
+            }
+            _ if scan.include_start || row.is_empty() => {
+                key::append_key(&mut self.target, row, &[], &[], highest, maximum);
+            }
+            _ => append_last_on_row(&mut self.target, row),
+        }
     }
 
     /// The next cell that would be looked at; None at the end. Only between calls that were ready.
@@ -189,6 +211,47 @@ impl StoreScanner {
         }
     }
 
+    /// Forward scans: leaves `row`, where the scanner stands, without judging its cells; if that takes no more than a few
+    /// steps inside a block. Else it stays, perhaps at a later cell, and [`Self::pass_row`] goes on.
+    #[inline]
+    pub fn pass_short_row(&mut self, row: &[u8], read: &mut RowRead<'_>) -> bool {
+        if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
+            return false;
+        }
+        if read.cells_scanned >= read.limits.pause_at {
+            return false;
+        }
+        let (passed, over) = self.merge.pass_row(row, NEAR_CELLS);
+        read.cells_scanned += passed as u64;
+        over
+    }
+
+    /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.
+    pub fn pass_row(&mut self, row: &[u8], read: &mut RowRead<'_>) -> Result<Step<StoreEnd>, StoreError> {
+        self.kept = false;
+        let mut passed = 0;
+        loop {
+            ready!(self.finish_move(read.src)?);
+            if self.peek().is_none_or(|cell| cell.row() != row) {
+                break;
+            }
+            if let Some(end) = read.end_before_cell() {
+                return Ok(Step::Ready(end));
+            }
+            read.cells_scanned += 1;
+            passed += 1;
+            self.pending = Move::Next;
+            if passed == NEAR_CELLS {
+                self.target.clear();
+                append_last_on_row(&mut self.target, row);
+                self.pending = Move::Forward;
+            }
+        }
+        self.matcher.clear_row();
+        self.row_over = false;
+        Ok(Step::Ready(if self.peek().is_none() { StoreEnd::Exhausted } else { StoreEnd::Row }))
+    }
+
     /// Where to go from the current cell; or how the read ends here.
     fn decide_move(&mut self, code: Match, read: &mut RowRead<'_>) -> Option<StoreEnd> {
         let cell = self.merge.peek()?;
@@ -205,9 +268,7 @@ impl StoreScanner {
                     return None;
                 }
                 self.target.clear();
-                let row = cell.row();
-                let lowest = i64::MIN as u64;
-                key::append_key(&mut self.target, row, &[], &[], lowest, martite_cell::CellType::Minimum as u8);
+                append_last_on_row(&mut self.target, cell.row());
                 self.matcher.clear_row();
                 self.row_over = true;
                 if self.scan.reversed { Move::RowBefore } else { Move::Forward }
@@ -263,6 +324,11 @@ impl StoreScanner {
         self.pending = Move::Forward;
         self.finish_move(src)
     }
+}
+
+/// The key behind every cell of `row`.
+fn append_last_on_row(out: &mut Vec<u8>, row: &[u8]) {
+    key::append_key(out, row, &[], &[], i64::MIN as u64, CellType::Minimum as u8);
 }
 
 /// A seek to `target` if that lies ahead, else just the next cell.

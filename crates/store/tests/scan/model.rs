@@ -98,7 +98,7 @@ impl Model<'_> {
     fn raw_column<'c>(&self, column: &[CellRef<'c>], max: usize) -> Vec<CellRef<'c>> {
         let mut out: Vec<CellRef<'c>> = Vec::new();
         let mut puts = 0;
-        for cell in column.iter().filter(|c| self.scan.time_range.contains(c.timestamp())) {
+        for cell in column.iter().filter(|c| self.lives(c) && self.scan.time_range.contains(c.timestamp())) {
             if out.last().is_some_and(|last| last.key == cell.key) {
                 continue;
             }
