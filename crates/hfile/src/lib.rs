@@ -8,7 +8,7 @@
 //! Nothing here opens files or asks the time. A [`Reader`] decodes blocks, a [`Scanner`] walks over decoded blocks and
 //! names the block that it misses ([`Step::Need`]); who has it, and whether to wait for it, is the affair of a
 //! [`BlockSource`].
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod block;
 mod block_writer;
@@ -25,6 +25,7 @@ mod index_writer;
 mod input;
 mod marks;
 mod midpoint;
+mod prefetch;
 mod reader;
 mod scanner;
 mod source;

@@ -8,6 +8,7 @@
 //! its own. It counts the smaller hints instead of halving: the loads do not wait for each other. Hints that are equal
 //! decide nothing; the keys themselves do then. Rows of hbase:meta are not in byte order and get no hints.
 
+use crate::prefetch::prefetch;
 use martite_cell::{Order, key};
 use std::cmp::Ordering;
 
@@ -21,6 +22,8 @@ const MOST_COUNTED: usize = 256;
 const MOST_PREFIX: usize = 31;
 /// A cell's lengths and key mostly end within so many bytes, perhaps on the next line of memory.
 const KEY_REACH: usize = 48;
+/// Of one cell so much is asked for ahead; the rest follows by itself when it is read in order.
+const MOST_AHEAD: usize = 2048;
 
 /// The marks of one block.
 #[derive(Debug, Default)]
@@ -138,6 +141,23 @@ impl Marks {
             seen ^= payload.get(start).copied().unwrap_or(0) ^ payload.get(start + KEY_REACH).copied().unwrap_or(0);
         }
         std::hint::black_box(seen);
+    }
+
+    /// Asks for the words ahead of a search.
+    pub(crate) fn prefetch(&self) {
+        prefetch(if self.words.len() <= MOST_COUNTED { &self.words } else { self.hints() });
+    }
+
+    /// Asks for the cell that a search for `wanted` will come to, as far as the hints tell.
+    pub(crate) fn prefetch_cell(&self, order: Order, wanted: &[u8], payload: &[u8]) {
+        let Wanted::Hint(hint) = self.wanted_hint(order, key::row(wanted)) else { return };
+        let less = smaller_than(hint, self.hints());
+        let start = match less.checked_sub(1).map(|last| self.places()[last]) {
+            Some(last) if last & NEXT_IS_MARKED == 0 => last,
+            _ => self.places().get(less).copied().unwrap_or(0) & !NEXT_IS_MARKED,
+        } as usize;
+        let end = self.places().get(less + 1).map_or(payload.len(), |next| (next & !NEXT_IS_MARKED) as usize);
+        prefetch(payload.get(start..end.min(start + MOST_AHEAD)).unwrap_or_default());
     }
 
     /// The last mark whose cell's key is less than `wanted`; None: there is none.

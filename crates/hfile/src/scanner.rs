@@ -23,6 +23,9 @@ pub struct Scanner {
     /// Paths being looked for, kept for their allocations.
     candidate: IndexPath,
     neighbour: IndexPath,
+    /// Where the next seek is known to lead, and its key.
+    aimed: Option<Arc<Block>>,
+    aimed_key: Vec<u8>,
 }
 
 impl Scanner {
@@ -37,6 +40,8 @@ impl Scanner {
             at_end: false,
             candidate: IndexPath::default(),
             neighbour: IndexPath::default(),
+            aimed: None,
+            aimed_key: Vec::new(),
         }
     }
 
@@ -100,14 +105,44 @@ impl Scanner {
             self.cell = Some(cell);
             return Ok(Step::Ready(()));
         }
-        if !ready!(self.candidate.seek(&self.reader, key, false, src)?) {
-            return self.seek_to_first(src);
-        }
-        let block = ready!(self.load(&self.candidate, src)?);
+        let block = match self.take_aimed(key) {
+            Some(block) => block,
+            None => {
+                if !ready!(self.candidate.seek(&self.reader, key, false, src)?) {
+                    return self.seek_to_first(src);
+                }
+                ready!(self.load(&self.candidate, src)?)
+            }
+        };
         match self.reader.cells(&block).seek(key, 0) {
             Some(cell) => self.settle(block, cell),
             None => self.step_past_candidate(src),
         }
+    }
+
+    /// Finds the block that a coming seek to `key` leads to, and asks for the memory in which that will search. What is
+    /// not at hand is left to the seek.
+    pub fn aim(&mut self, key: &[u8], src: &dyn BlockSource) {
+        self.aimed = None;
+        let Ok(Step::Ready(true)) = self.candidate.seek(&self.reader, key, false, src) else { return };
+        let Ok(Step::Ready(block)) = self.load(&self.candidate, src) else { return };
+        block.marks().prefetch();
+        self.aimed_key.clear();
+        self.aimed_key.extend_from_slice(key);
+        self.aimed = Some(block);
+    }
+
+    /// Some time after `aim`: asks for the memory of the cell itself.
+    pub fn aim_at_cell(&self) {
+        if let Some(block) = &self.aimed {
+            block.marks().prefetch_cell(self.reader.order(), &self.aimed_key, block.payload());
+        }
+    }
+
+    /// The block of `aim`, to which `candidate` leads, if it was aimed at this key and nothing came between.
+    fn take_aimed(&mut self, key: &[u8]) -> Option<Arc<Block>> {
+        let block = self.aimed.take()?;
+        (self.aimed_key == key && self.candidate.place(&self.reader).offset == block.offset).then_some(block)
     }
 
     /// Gives up the position, and keeps the block in case the next seek leads there.

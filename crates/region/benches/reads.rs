@@ -13,7 +13,7 @@ use martite_cell::{CellBuf, LATEST_TIMESTAMP, OwnedCell};
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_region::{
-    FamilyColumns, GetSpec, Mutation, MutationKind, RegionConfig, ScanEnd, ScanLimits, ScanOutput, ScanSpec,
+    FamilyColumns, GetSpec, Getter, Mutation, MutationKind, RegionConfig, ScanEnd, ScanLimits, ScanOutput, ScanSpec,
     WriteRequest,
 };
 use pb::Message;
@@ -136,4 +136,19 @@ fn main() {
             rows
         });
     }
+    case("multiGet100", &mut || {
+        let mut out = CellBuf::new(false);
+        for _ in 0..rows / 100 {
+            out.clear();
+            let src = files.cache_only_recent();
+            let gets: Vec<_> = (0..100).map(|_| GetSpec::new(row(dice.below(rows)))).collect();
+            let mut getter = Getter::new(&rig.region, &gets[0]).unwrap();
+            for (at, get) in gets.iter().enumerate() {
+                let next = gets.get(at + 1).map(|next| &next.row);
+                let found = getter.get(get, next, &src, &mut out).unwrap();
+                assert!(matches!(found, Step::Ready(found) if found.cells == 1));
+            }
+        }
+        rows
+    });
 }

@@ -284,10 +284,17 @@ impl Region {
 
 /// Gets of one call that differ in their rows only: what one has opened serves the next. All of them see the region as
 /// it was for the first.
+///
+/// A row that is not in the processor's caches is waited for three times, at the block's hints, the cell and its value.
+/// So the memory of a Get is asked for while the one before is read.
 pub struct Getter {
     region: Arc<Region>,
     first: GetSpec,
     scanners: Vec<StoreScanner>,
+    /// Their like for the Get after this one, once there is one.
+    ahead: Vec<StoreScanner>,
+    /// The row that `ahead` is about.
+    ahead_row: Option<Bytes>,
 }
 
 impl Getter {
@@ -296,7 +303,7 @@ impl Getter {
         let _operation = region.start_operation()?;
         let (scan, requests, views) = region.plan_get(get)?;
         let scanners = region.plain_scanners(requests, views, &scan);
-        Ok(Getter { region: region.clone(), first: get.clone(), scanners })
+        Ok(Getter { region: region.clone(), first: get.clone(), scanners, ahead: Vec::new(), ahead_row: None })
     }
 
     /// Whether this can answer `get`, a Get of `region`.
@@ -311,19 +318,42 @@ impl Getter {
             && get.read_point == first.read_point
     }
 
-    /// As [`Region::get`], for a Get that fits.
+    /// As [`Region::get`], for a Get that fits. `next` is the row of the Get to follow, if it fits too.
     pub fn get(
         &mut self,
         get: &GetSpec,
+        next: Option<&Bytes>,
         src: &dyn BlockSource,
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        let region = &*self.region;
-        let scanners = &mut self.scanners[..];
+        if self.ahead_row.take_if(|row| *row == get.row).is_some() {
+            std::mem::swap(&mut self.scanners, &mut self.ahead);
+        } else {
+            self.scanners.iter_mut().for_each(|scanner| scanner.restart_at(get.row.clone()));
+        }
+        if let Some(row) = next {
+            self.aim(row, src);
+        }
+        let (region, scanners, ahead) = (&*self.region, &mut self.scanners[..], &self.ahead[..]);
         region.one_get(get, src, out, |read| {
-            scanners.iter_mut().for_each(|scanner| scanner.restart_at(get.row.clone()));
-            region.read_plain(scanners, &get.row, read)
+            let result = region.read_plain(scanners, &get.row, read);
+            ahead.iter().for_each(StoreScanner::aim_at_cells);
+            result
         })
+    }
+
+    /// What goes wrong here goes wrong again when the row is read, and is told then.
+    fn aim(&mut self, row: &Bytes, src: &dyn BlockSource) {
+        if self.ahead.is_empty() {
+            self.ahead = self.scanners.iter().map(StoreScanner::another).collect();
+        }
+        for scanner in &mut self.ahead {
+            scanner.restart_at(row.clone());
+            if !matches!(scanner.aim(src), Ok(Step::Ready(()))) {
+                return;
+            }
+        }
+        self.ahead_row = Some(row.clone());
     }
 }
 

@@ -224,6 +224,16 @@ impl StoreFileScanner {
     pub fn next(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
         self.inner.next(src)
     }
+    /// See [`Scanner::aim`]; halves do not aim.
+    pub fn aim(&mut self, key: &[u8], src: &dyn BlockSource) {
+        if self.inner.half.is_none() {
+            self.inner.inner.aim(key, src);
+        }
+    }
+    /// See [`Scanner::aim_at_cell`].
+    pub fn aim_at_cell(&self) {
+        self.inner.inner.aim_at_cell();
+    }
     /// See [`Scanner::forget`].
     pub fn forget(&mut self) {
         self.inner.inner.forget();

@@ -63,6 +63,19 @@ impl Merge {
         std::mem::replace(&mut self.sources, sources)
     }
 
+    /// Before `start`: has the sources that will seek at once look where to.
+    pub(super) fn aim<'a>(&mut self, src: &dyn BlockSource, key_of: impl Fn(&Source) -> &'a [u8]) {
+        let alone = self.sources.len() == 1;
+        for source in self.sources.iter_mut().filter(|source| alone || !source.can_wait()) {
+            let key = key_of(source);
+            source.aim(key, src);
+        }
+    }
+
+    pub(super) fn aim_at_cells(&self) {
+        self.sources.iter().for_each(Source::aim_at_cell);
+    }
+
     /// Puts every source at its start. `start_of` tells it for each one.
     pub(super) fn start<'a>(&mut self, src: &dyn BlockSource, start_of: impl Fn(&Source) -> Start<'a>) -> Moved {
         let alone = self.sources.len() == 1;

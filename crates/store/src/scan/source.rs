@@ -83,6 +83,19 @@ impl Source {
         Source { unsettled: false, lazy: None, back_from: None, ..self }
     }
 
+    /// A seek to `key` is to come: see [`martite_hfile::Scanner::aim`].
+    pub(super) fn aim(&mut self, key: &[u8], src: &dyn BlockSource) {
+        if let Cells::File(file) = &mut self.cells {
+            file.aim(key, src);
+        }
+    }
+
+    pub(super) fn aim_at_cell(&self) {
+        if let Cells::File(file) = &self.cells {
+            file.aim_at_cell();
+        }
+    }
+
     /// The current cell; while a seek is put off, the earliest that it could find.
     #[inline]
     pub(super) fn peek(&self) -> Option<CellRef<'_>> {

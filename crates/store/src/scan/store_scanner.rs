@@ -84,6 +84,11 @@ impl StoreScanner {
         }
     }
 
+    /// For the same scan without filter, not begun.
+    pub fn another(&self) -> StoreScanner {
+        StoreScanner::new(self.view.clone(), self.family.clone(), self.scan.clone())
+    }
+
     pub fn view(&self) -> &ReadView {
         &self.view
     }
@@ -94,21 +99,10 @@ impl StoreScanner {
 
     /// Chooses what to read and goes to the first row. To be called until it is ready, before anything else.
     pub fn open(&mut self, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
-        if let Phase::Pruning(pruning) = &mut self.phase {
-            ready!(pruning.run(&mut self.spare, &self.view, &self.family, &self.scan, src)?);
-            self.merge.restart(std::mem::take(&mut pruning.chosen));
-            self.start_key();
-            self.phase = Phase::Starting;
-        }
+        ready!(self.choose(src)?);
         if let Phase::Starting = self.phase {
-            let (scan, column_key) = (&self.scan, &self.target);
-            let row_start;
-            let row_key = if scan.is_get && scan.columns.is_some() && !self.merge.all_start_at_column() {
-                row_start = key::first_on_row(&scan.start_row);
-                &row_start
-            } else {
-                column_key
-            };
+            let (scan, column_key, row_start) = (&self.scan, &self.target, self.row_start());
+            let row_key = row_start.as_ref().unwrap_or(column_key);
             ready!(self.merge.start(src, |source| match (scan.reversed, scan.include_start) {
                 (false, _) if source.starts_at_column => Start::Key(column_key),
                 (false, _) => Start::Key(row_key),
@@ -119,6 +113,36 @@ impl StoreScanner {
             self.phase = Phase::Open;
         }
         Ok(Step::Ready(()))
+    }
+
+    /// Of a Get, some time before `open`: chooses what to read, and asks for the memory that it lies in.
+    pub fn aim(&mut self, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
+        ready!(self.choose(src)?);
+        let (column_key, row_start) = (&self.target, self.row_start());
+        let row_key = row_start.as_ref().unwrap_or(column_key);
+        self.merge.aim(src, |source| if source.starts_at_column { column_key } else { row_key });
+        Ok(Step::Ready(()))
+    }
+
+    /// Between `aim` and `open`, when what the first asked for will be there.
+    pub fn aim_at_cells(&self) {
+        self.merge.aim_at_cells();
+    }
+
+    fn choose(&mut self, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
+        if let Phase::Pruning(pruning) = &mut self.phase {
+            ready!(pruning.run(&mut self.spare, &self.view, &self.family, &self.scan, src)?);
+            self.merge.restart(std::mem::take(&mut pruning.chosen));
+            self.start_key();
+            self.phase = Phase::Starting;
+        }
+        Ok(Step::Ready(()))
+    }
+
+    /// Where sources begin that do not begin at the first column, if that is what `target` has.
+    fn row_start(&self) -> Option<Vec<u8>> {
+        let from_row = self.scan.is_get && self.scan.columns.is_some() && !self.merge.all_start_at_column();
+        from_row.then(|| key::first_on_row(&self.scan.start_row))
     }
 
     /// A Get's scanner goes on with another row: what it has open stays open. To be opened again.

@@ -103,16 +103,18 @@ impl RegionServer {
     /// Runs tasks until all are done (true) or one would block (false: call again on a thread that may).
     fn run_multi(&self, multi: &mut Multi, src: &dyn BlockSource) -> bool {
         let mut tasks = std::mem::take(&mut multi.tasks);
-        let complete = tasks[multi.done..].iter_mut().all(|task| {
-            let done = self.run_task(multi, task, src);
-            multi.done += usize::from(done);
-            done
-        });
+        while let [task, rest @ ..] = &mut tasks[multi.done..]
+            && self.run_task(multi, task, rest.first(), src)
+        {
+            multi.done += 1;
+        }
+        let complete = multi.done == tasks.len();
         multi.tasks = tasks;
         complete
     }
 
-    fn run_task(&self, multi: &mut Multi, task: &mut Task, src: &dyn BlockSource) -> bool {
+    /// `next` is the task that will follow.
+    fn run_task(&self, multi: &mut Multi, task: &mut Task, next: Option<&Task>, src: &dyn BlockSource) -> bool {
         let slot = task.slot;
         if multi.is_full() && multi.can_retry_actions && multi.refuse_task(task) {
             return true;
@@ -125,7 +127,7 @@ impl RegionServer {
             Work::Get { index, get, stale } => {
                 let mark = multi.cells.mark();
                 multi.make_room();
-                match multi.read_get(&task.region, get, src) {
+                match multi.read_get(&task.region, get, next, src) {
                     Ok(Step::Need(_)) => {
                         multi.cells.truncate(mark);
                         return false;
@@ -234,6 +236,7 @@ impl Multi {
         &mut self,
         region: &Arc<Region>,
         get: &GetSpec,
+        next: Option<&Task>,
         src: &dyn BlockSource,
     ) -> Result<Step<Option<bool>>, Fault> {
         if get.filter.is_some() {
@@ -243,7 +246,12 @@ impl Multi {
             Some(getter) => getter,
             None => Getter::new(region, get)?,
         };
-        let outcome = self.getter.insert(getter).get(get, src, &mut self.cells)?;
+        let getter = self.getter.insert(getter);
+        let next = next.and_then(|task| match &task.work {
+            Work::Get { get, .. } if getter.fits(&task.region, get) => Some(&get.row),
+            _ => None,
+        });
+        let outcome = getter.get(get, next, src, &mut self.cells)?;
         Ok(outcome.map(|outcome| get.exists_only.then_some(outcome.exists)))
     }
 
