@@ -140,7 +140,7 @@ fn main() {
         let mut out = CellBuf::new(false);
         for _ in 0..rows / 100 {
             out.clear();
-            let src = files.cache_only_recent();
+            let src = files.cache_only();
             let gets: Vec<_> = (0..100).map(|_| GetSpec::new(row(dice.below(rows)))).collect();
             let mut getter = Getter::new(&rig.region, &gets[0]).unwrap();
             for (at, get) in gets.iter().enumerate() {

@@ -9,7 +9,7 @@
 //! of their parent's files. Its blocks leave the cache when the last holder lets go.
 
 use crate::StoreError;
-use martite_blockcache::BlockCache;
+use martite_blockcache::{BlockCache, FileBlocks, Kind};
 use martite_env::{FileSystem, ReadAt};
 use martite_hfile::{Block, BlockKindHint, BlockRequest, BlockSource, FileId, HFileError, Reader};
 use parking_lot::{Mutex, RwLock};
@@ -101,23 +101,19 @@ impl Files {
         Err(first_error.unwrap_or_else(|| StoreError::Invalid("no place to look for a file".into())))
     }
 
-    /// A source that answers from the cache only: what the network thread reads with.
+    /// A source that answers from the cache only: what the network thread reads with. One serves many reads.
     pub fn cache_only(&self) -> CacheOnly<'_> {
-        CacheOnly { files: self }
-    }
-    /// As [`Files::cache_only`], for many reads in a row.
-    pub fn cache_only_recent(&self) -> Recent<'_> {
-        Recent { files: self, blocks: RefCell::default() }
+        CacheOnly { recent: RecentFiles::new(self) }
     }
     /// A source that reads from disk what the cache does not have.
     pub fn blocking(&self) -> Blocking<'_> {
-        Blocking { files: self }
+        Blocking { recent: RecentFiles::new(self) }
     }
 
     /// Brings one block that a scan asked for into the cache, or finds it there.
     pub fn fetch(&self, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
         let reader = self.handle(request)?.reader;
-        self.get(&reader, request)
+        self.blocking().load(&reader, request)
     }
 
     /// Number of open files.
@@ -131,17 +127,6 @@ impl Files {
             offset: request.offset,
             source: io::Error::new(io::ErrorKind::NotFound, "no longer open"),
         })
-    }
-
-    fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
-        let key = (request.file, request.offset);
-        if request.cache {
-            return self.cache.get_or_load(&key, || self.read(reader, request));
-        }
-        match self.cache.get(&key) {
-            Some(block) => Ok(block),
-            None => self.read(reader, request),
-        }
     }
 
     /// Reads and decodes a block; the cache is not asked.
@@ -197,35 +182,56 @@ impl Drop for OpenFile {
             by_path.remove(&self.path);
         }
         drop(by_path);
-        files.cache.remove_file(id);
+        files.cache.close_file(id);
     }
 }
 
 /// Blocks from the cache; see [`Files::cache_only`].
-#[derive(Clone, Copy)]
 pub struct CacheOnly<'a> {
-    files: &'a Files,
+    recent: RecentFiles<'a>,
 }
-
-/// Blocks from the cache, those of indexes and blooms by way of a few that were used last: of many rows in a row, most
-/// need the same ones, and the cache's own look-up costs a lock and a search each time.
-pub struct Recent<'a> {
-    files: &'a Files,
-    blocks: RefCell<RecentBlocks>,
-}
-
-#[derive(Default)]
-struct RecentBlocks {
-    slots: [Option<(FileId, u64, Arc<Block>)>; RECENT_BLOCKS],
-    oldest: usize,
-}
-
-const RECENT_BLOCKS: usize = 8;
 
 /// Blocks from cache or disk; see [`Files::blocking`].
-#[derive(Clone, Copy)]
 pub struct Blocking<'a> {
+    recent: RecentFiles<'a>,
+}
+
+/// The files that a reader asks about, looked up once.
+struct RecentFiles<'a> {
     files: &'a Files,
+    /// By the last digits of the file's id.
+    known: RefCell<[Option<KnownFile>; RECENT_FILES]>,
+}
+
+type KnownFile = (FileId, Arc<FileBlocks<Block>>);
+
+const RECENT_FILES: usize = 8;
+
+impl<'a> RecentFiles<'a> {
+    fn new(files: &'a Files) -> RecentFiles<'a> {
+        RecentFiles { files, known: RefCell::default() }
+    }
+
+    /// Runs `run` with the file's blocks in the cache.
+    #[inline]
+    fn with<T>(&self, file: FileId, run: impl FnOnce(&Arc<FileBlocks<Block>>) -> T) -> T {
+        let mut known = self.known.borrow_mut();
+        let place = &mut known[file as usize % RECENT_FILES];
+        if place.as_ref().is_none_or(|(id, _)| *id != file) {
+            *place = None;
+        }
+        run(&place.get_or_insert_with(|| (file, self.files.cache.file(file))).1)
+    }
+}
+
+/// How the cache counts what was asked for.
+fn kind(request: &BlockRequest) -> Kind {
+    match request.kind {
+        BlockKindHint::Data => Kind::Data,
+        BlockKindHint::Index => Kind::Index,
+        BlockKindHint::Bloom => Kind::Bloom,
+        BlockKindHint::Meta => Kind::Meta,
+    }
 }
 
 /// Blocks from cache or disk, leaving the cache as it is: for reading a file once.
@@ -247,38 +253,29 @@ impl BlockSource for Uncached<'_> {
 }
 
 impl BlockSource for CacheOnly<'_> {
+    #[inline]
     fn get(&self, _reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
-        Ok(self.files.cache.get(&(request.file, request.offset)))
+        Ok(self.recent.with(request.file, |blocks| blocks.get(request.offset, kind(request))))
     }
     fn may_block(&self) -> bool {
         false
     }
 }
 
-impl BlockSource for Recent<'_> {
-    fn get(&self, _reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
-        if request.kind == BlockKindHint::Data {
-            return Ok(self.files.cache.get(&(request.file, request.offset)));
+impl Blocking<'_> {
+    fn load(&self, reader: &Reader, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
+        let blocks = self.recent.with(request.file, Arc::clone);
+        let read = || self.recent.files.read(reader, request);
+        if request.cache {
+            return blocks.get_or_load(request.offset, kind(request), read);
         }
-        let mut recent = self.blocks.borrow_mut();
-        let known = recent.slots.iter().flatten().find(|(file, at, _)| (*file, *at) == (request.file, request.offset));
-        if let Some((_, _, block)) = known {
-            return Ok(Some(block.clone()));
-        }
-        let Some(block) = self.files.cache.get(&(request.file, request.offset)) else { return Ok(None) };
-        let slot = recent.oldest;
-        recent.slots[slot] = Some((request.file, request.offset, block.clone()));
-        recent.oldest = (slot + 1) % RECENT_BLOCKS;
-        Ok(Some(block))
-    }
-    fn may_block(&self) -> bool {
-        false
+        blocks.get(request.offset, kind(request)).map_or_else(read, Ok)
     }
 }
 
 impl BlockSource for Blocking<'_> {
     fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
-        self.files.get(reader, request).map(Some)
+        self.load(reader, request).map(Some)
     }
     fn may_block(&self) -> bool {
         true

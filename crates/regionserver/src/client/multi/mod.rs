@@ -90,7 +90,7 @@ impl RegionServer {
         };
         let files = self.ctx.stores.files.clone();
         let short = multi.tasks.len() <= 256 && multi.tasks.iter().all(|t| t.work.is_short());
-        if short && self.run_multi(&mut multi, &files.cache_only_recent()) {
+        if short && self.run_multi(&mut multi, &files.cache_only()) {
             return finish(call, multi);
         }
         let server = self.clone();

@@ -1,0 +1,230 @@
+//! [`Table`]: the blocks of one file by their offset, read without a lock.
+//!
+//! A slot belongs to one offset for good, whether the block is there or not: a file has so many blocks and no more. So
+//! nothing is ever deleted, and a reader that still goes through a table which has just been replaced by a larger one
+//! finds nothing wrong: blocks do not change. Whoever changes something holds the lock of the cache.
+
+use arc_swap::{ArcSwap, ArcSwapOption, Guard};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+
+/// More reads than that make no difference.
+const MOST_HEAT: u8 = 3;
+const FIRST_SLOTS: usize = 8;
+
+type Slots<V> = Box<[Slot<V>]>;
+
+pub(crate) struct Table<V> {
+    slots: ArcSwap<Slots<V>>,
+    taken: AtomicU32,
+    usage_bytes: AtomicU64,
+}
+
+pub(crate) struct Slot<V> {
+    /// The offset and one; 0: free.
+    owner: AtomicU64,
+    value: ArcSwapOption<V>,
+    /// How often it was read since it came or was last passed over.
+    heat: AtomicU8,
+    /// Which queue it is in.
+    place: AtomicU8,
+    /// How often a block was put here: tells the items in the queues that are about it from those that are stale.
+    stamp: AtomicU32,
+    weight: AtomicU32,
+    /// Number of the eviction that ended its last stay; 0: none that counts.
+    evicted: AtomicU32,
+}
+
+impl<V> Default for Slot<V> {
+    fn default() -> Slot<V> {
+        Slot {
+            owner: AtomicU64::new(0),
+            value: ArcSwapOption::empty(),
+            heat: AtomicU8::new(0),
+            place: AtomicU8::new(0),
+            stamp: AtomicU32::new(0),
+            weight: AtomicU32::new(0),
+            evicted: AtomicU32::new(0),
+        }
+    }
+}
+
+impl<V> Slot<V> {
+    /// The same slot in a larger table.
+    fn moved(&self) -> Slot<V> {
+        Slot {
+            owner: AtomicU64::new(self.owner.load(Relaxed)),
+            value: ArcSwapOption::new(self.value.load_full()),
+            heat: AtomicU8::new(self.heat.load(Relaxed)),
+            place: AtomicU8::new(self.place.load(Relaxed)),
+            stamp: AtomicU32::new(self.stamp.load(Relaxed)),
+            weight: AtomicU32::new(self.weight.load(Relaxed)),
+            evicted: AtomicU32::new(self.evicted.load(Relaxed)),
+        }
+    }
+
+    pub(crate) fn heat(&self) -> u8 {
+        self.heat.load(Relaxed)
+    }
+    pub(crate) fn set_heat(&self, heat: u8) {
+        self.heat.store(heat, Relaxed);
+    }
+    pub(crate) fn place(&self) -> u8 {
+        self.place.load(Relaxed)
+    }
+    pub(crate) fn set_place(&self, place: u8) {
+        self.place.store(place, Relaxed);
+    }
+    pub(crate) fn weight(&self) -> u64 {
+        u64::from(self.weight.load(Relaxed))
+    }
+    pub(crate) fn evicted(&self) -> u32 {
+        self.evicted.load(Relaxed)
+    }
+    pub(crate) fn set_evicted(&self, number: u32) {
+        self.evicted.store(number, Relaxed);
+    }
+
+    /// Whether the block that was put here at this stamp is still here.
+    pub(crate) fn is_at(&self, stamp: u32) -> bool {
+        self.stamp.load(Relaxed) == stamp && self.value.load().is_some()
+    }
+}
+
+/// A slot, as long as its table may not be replaced.
+pub(crate) struct SlotRef<V> {
+    slots: Guard<Arc<Slots<V>>>,
+    at: usize,
+}
+
+impl<V> std::ops::Deref for SlotRef<V> {
+    type Target = Slot<V>;
+
+    fn deref(&self) -> &Slot<V> {
+        &self.slots[self.at]
+    }
+}
+
+impl<V> Default for Table<V> {
+    fn default() -> Table<V> {
+        Table {
+            slots: ArcSwap::from_pointee(free_slots(FIRST_SLOTS)),
+            taken: AtomicU32::new(0),
+            usage_bytes: AtomicU64::new(0),
+        }
+    }
+}
+
+fn free_slots<V>(count: usize) -> Slots<V> {
+    std::iter::repeat_with(Slot::default).take(count).collect()
+}
+
+/// Where the slot of an offset is, or where it would be. There is always a free one.
+#[inline]
+fn find<V>(slots: &[Slot<V>], offset: u64) -> (usize, bool) {
+    let (owner, mask) = (offset.wrapping_add(1), slots.len() - 1);
+    let mut at = (owner.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
+    loop {
+        match slots[at].owner.load(Acquire) {
+            0 => return (at, false),
+            found if found == owner => return (at, true),
+            _ => at = (at + 1) & mask,
+        }
+    }
+}
+
+impl<V> Table<V> {
+    /// The block; it becomes more likely to stay.
+    #[inline]
+    pub(crate) fn get(&self, offset: u64) -> Option<Arc<V>> {
+        let slot = self.slot(offset)?;
+        let value = slot.value.load_full()?;
+        let heat = slot.heat();
+        // Two readers at once may count as one.
+        if heat < MOST_HEAT {
+            slot.set_heat(heat + 1);
+        }
+        Some(value)
+    }
+
+    pub(crate) fn peek(&self, offset: u64) -> Option<Arc<V>> {
+        self.slot(offset)?.value.load_full()
+    }
+
+    /// The slot that belongs to the offset, if one does.
+    #[inline]
+    pub(crate) fn slot(&self, offset: u64) -> Option<SlotRef<V>> {
+        let slots = self.slots.load();
+        let (at, found) = find(&slots, offset);
+        found.then_some(SlotRef { slots, at })
+    }
+
+    /// Offsets of the blocks that are here, ascending.
+    pub(crate) fn offsets(&self) -> Vec<u64> {
+        let slots = self.slots.load();
+        let here = slots.iter().filter(|slot| slot.value.load().is_some());
+        let mut offsets: Vec<_> = here.map(|slot| slot.owner.load(Acquire).wrapping_sub(1)).collect();
+        offsets.sort_unstable();
+        offsets
+    }
+
+    pub(crate) fn usage_bytes(&self) -> u64 {
+        self.usage_bytes.load(Relaxed)
+    }
+
+    /// Puts a block in its slot, which must be empty; returns the stamp.
+    pub(crate) fn put(&self, offset: u64, value: Arc<V>, weight: u32, place: u8) -> u32 {
+        let slot = self.own_slot(offset);
+        let stamp = slot.stamp.load(Relaxed).wrapping_add(1);
+        slot.stamp.store(stamp, Relaxed);
+        slot.weight.store(weight, Relaxed);
+        slot.set_place(place);
+        slot.set_heat(0);
+        slot.value.store(Some(value));
+        self.usage_bytes.fetch_add(u64::from(weight), Relaxed);
+        stamp
+    }
+
+    /// Takes the block out; with its weight.
+    pub(crate) fn take(&self, slot: &Slot<V>) -> Option<(Arc<V>, u64)> {
+        let value = slot.value.swap(None)?;
+        let weight = slot.weight();
+        self.usage_bytes.fetch_sub(weight, Relaxed);
+        Some((value, weight))
+    }
+
+    /// The slots of all blocks that are here.
+    pub(crate) fn slots(&self) -> Vec<SlotRef<V>> {
+        let all = self.slots.load_full();
+        let here = (0..all.len()).filter(|at| all[*at].value.load().is_some());
+        here.map(|at| SlotRef { slots: self.slots.load(), at }).collect()
+    }
+
+    /// The slot of an offset, which gets one if it has none.
+    fn own_slot(&self, offset: u64) -> SlotRef<V> {
+        if let Some(slot) = self.slot(offset) {
+            return slot;
+        }
+        let taken = self.taken.load(Relaxed) as usize + 1;
+        if taken * 4 > self.slots.load().len() * 3 {
+            self.grow();
+        }
+        self.taken.store(taken as u32, Relaxed);
+        let slots = self.slots.load();
+        let (at, _) = find(&slots, offset);
+        slots[at].owner.store(offset.wrapping_add(1), Release);
+        SlotRef { slots, at }
+    }
+
+    fn grow(&self) {
+        let old = self.slots.load_full();
+        let mut new = free_slots(old.len() * 2);
+        for slot in old.iter() {
+            if let Some(offset) = slot.owner.load(Relaxed).checked_sub(1) {
+                let (at, _) = find(&new, offset);
+                new[at] = slot.moved();
+            }
+        }
+        self.slots.store(Arc::new(new));
+    }
+}
