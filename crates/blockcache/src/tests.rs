@@ -1,3 +1,5 @@
+//! What the cache keeps, and that readers may come at any moment.
+
 use super::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
