@@ -2,7 +2,9 @@
 //!
 //! The request becomes a list of steps (a Get, a run of Puts and Deletes, one Increment, one atomic group …). Steps run
 //! on the network thread as long as none of them would block; from the first one that does, the rest goes on on the
-//! pool. What was written is answered when the log has all of it.
+//! pool. What was written is answered when the log has all of it; a Get that stands after a write of its region waits
+//! until it sees that. As in HBase, Puts and Deletes of a region are held back until an Increment, an Append or the end
+//! of its actions, so a Get between does not see them.
 
 mod answer;
 mod decode;
@@ -120,11 +122,14 @@ impl RegionServer {
             return true;
         }
         if !matches!(task.work, Work::Get { .. }) {
-            // A Get after a write has to see it.
+            // The next Get has to see what this writes.
             multi.getter = None;
         }
         match &mut task.work {
             Work::Get { index, get, stale } => {
+                if multi.getter.is_none() && !multi.sees_its_writes(&task.region, src.may_block()) {
+                    return false;
+                }
                 let mark = multi.cells.mark();
                 multi.make_room();
                 match multi.read_get(&task.region, get, next, src) {
@@ -230,6 +235,19 @@ impl Multi {
         self.gets_left += 1;
         let work = Work::Get { index, get: Box::new(get), stale };
         self.tasks.push(Task { slot, region: region.clone(), work });
+    }
+
+    /// A Get sees the writes that stand before it: they are visible, or become so while this waits for the log. False:
+    /// they are not, and this may not wait.
+    fn sees_its_writes(&mut self, region: &Region, may_block: bool) -> bool {
+        self.pending.retain(|pending| !pending.is_done());
+        let mut unseen = self.pending.iter().filter(|pending| pending.is_of(region));
+        if may_block {
+            // Of a log that failed the whole call tells when it ends.
+            unseen.for_each(|pending| drop(pending.wait()));
+            return true;
+        }
+        unseen.next().is_none()
     }
 
     fn read_get(

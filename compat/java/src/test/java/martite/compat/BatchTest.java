@@ -56,6 +56,54 @@ class BatchTest extends CompatTest {
         scan(table, new Scan()));
   }
 
+  /** In order, but Puts and Deletes are held back until an Increment or Append of the same region, or its end. */
+  @Test
+  void whatAGetSeesOfTheOperationsBesideIt() throws Exception {
+    Table table = newSplitTable("m");
+    for (boolean flushed : List.of(false, true)) {
+      for (int i = 0; i < 20; i++) {
+        String row = (i % 2 == 0 ? "a" : "z") + i + flushed;
+        put(table, row + " f:x=1 f:y=old");
+        if (flushed && i % 10 == 0) {
+          admin.flush(table.getName());
+        }
+        byte[] key = b(row);
+        Get y = new Get(key).addColumn(b("f"), b("y"));
+        Get n = new Get(key).addColumn(b("f"), b("n"));
+        Increment increment = new Increment(key).addColumn(b("f"), b("n"), 48);
+        Append append = new Append(key).addColumn(b("f"), b("y"), b("er"));
+        Put put = new Put(key).addColumn(b("f"), b("y"), b("new"));
+        Get x = new Get(key).addColumn(b("f"), b("x"));
+        Delete delete = new Delete(key).addColumns(b("f"), b("x"));
+        String one = "f:n=\\x00\\x00\\x00\\x00\\x00\\x00\\x000";
+        String two = "f:n=\\x00\\x00\\x00\\x00\\x00\\x00\\x00`";
+        assertEquals("- / " + one + " / " + one + " / " + two + " / " + two,
+            batch(table, n, increment, n, increment, n));
+        assertEquals("f:y=old / f:y=older / f:y=older", batch(table, y, append, y));
+        assertEquals("f:y=older / - / f:y=older", batch(table, y, put, y));
+        assertEquals("f:y=new / - / f:y=new / f:y=newer / f:y=newer", batch(table, y, put, y, append, y));
+        assertEquals("f:x=1 / - / f:x=1 / f:y=newerer / -", batch(table, x, delete, x, append, x));
+        RowMutations both = new RowMutations(key);
+        both.add(new Put(key).addColumn(b("f"), b("z"), b("2")));
+        both.add(new Delete(key).addColumns(b("f"), b("n")));
+        assertEquals("f:y=newerer / - / - / " + two, batch(table, y, both, put, n));
+        assertEquals("f:y=new f:z=2", batch(table, new Get(key)));
+      }
+    }
+  }
+
+  /** Makes the batch; each operation's answer, without row, a dash for an empty one. */
+  private static String batch(Table table, Row... operations) throws Exception {
+    Object[] results = new Object[operations.length];
+    table.batch(List.of(operations), results);
+    List<String> texts = new ArrayList<>();
+    for (Object result : results) {
+      String text = text((Result) result);
+      texts.add(text.isEmpty() ? "-" : text.substring(text.indexOf(' ') + 1));
+    }
+    return String.join(" / ", texts);
+  }
+
   @Test
   void oneBadOperationDoesNotSpoilTheOthers() throws Exception {
     Table table = newSplitTable("m");
