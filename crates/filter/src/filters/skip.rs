@@ -1,6 +1,7 @@
 //! SkipFilter: drops the whole row if the filter inside does anything but include one of its cells.
 //!
-//! Only cells are shown to the filter inside, never row keys: a RowFilter inside lets everything pass, as in HBase.
+//! Only cells are shown to the filter inside, never row keys: a RowFilter inside lets everything pass, as in HBase. Nor is it
+//! told that a scan goes backwards.
 
 use crate::ReturnCode;
 use crate::decode::Input;
@@ -47,9 +48,6 @@ impl Evaluate for Skip {
     }
     fn is_family_essential(&self, family: &[u8]) -> bool {
         self.inner.is_family_essential(family)
-    }
-    fn set_reversed(&mut self, reversed: bool) {
-        self.inner.set_reversed(reversed);
     }
 }
 

@@ -1,4 +1,7 @@
 //! WhileMatchFilter: the scan ends as soon as the filter inside filters anything.
+//!
+//! In a scan backwards the filter inside is not told so, as in HBase: an InclusiveStopFilter inside stops at the rows after
+//! its own, not before.
 
 use crate::ReturnCode;
 use crate::decode::Input;
@@ -55,9 +58,6 @@ impl Evaluate for WhileMatch {
     fn is_family_essential(&self, family: &[u8]) -> bool {
         self.inner.is_family_essential(family)
     }
-    fn set_reversed(&mut self, reversed: bool) {
-        self.inner.set_reversed(reversed);
-    }
 }
 
 #[cfg(test)]
@@ -82,5 +82,15 @@ mod tests {
         // The row in which it happens keeps the cells before it.
         check(&filter(value), "r1 f:a=1 | r2 f:a=1 f:b=0 f:c=2 | r3 f:a=1", "r1 f:a=1 | r2 f:a=1");
         refused(&empty("WhileMatchFilter"), "malformed WhileMatchFilter: required field filter is missing");
+    }
+
+    #[test]
+    fn the_filter_inside_does_not_know_of_a_scan_backwards() {
+        let stop = filter_proto("InclusiveStopFilter", &pb::InclusiveStopFilter { stop_row_key: Some("r2".into()) });
+        let rows = "r1 f:a=1 | r2 f:a=2";
+        check_reversed(&filter(stop.clone()), rows, "r2 f:a=2 | r1 f:a=1");
+        check_reversed(&filter(stop.clone()), "r1 f:a=1 | r3 f:a=3", "");
+        check_reversed(&filter(list_proto(true, vec![stop.clone()])), rows, "r2 f:a=2 | r1 f:a=1");
+        check_reversed(&list_proto(true, vec![filter(stop)]), rows, "r2 f:a=2 | r1 f:a=1");
     }
 }
