@@ -175,6 +175,13 @@ impl<V: Send + Sync + 'static> FileBlocks<V> {
         found
     }
 
+    /// As `get`, for a block that is only looked at: those that all readers need are not counted in and out by each.
+    #[inline]
+    pub fn look_at(&self, offset: u64, kind: Kind, look: impl FnOnce(&V)) {
+        let found = self.table.look_at(offset, look);
+        self.shared.look_ups.count(kind, found);
+    }
+
     /// As `get`, without counting and without making the block more likely to stay.
     pub fn peek(&self, offset: u64) -> Option<Arc<V>> {
         self.table.peek(offset)

@@ -63,6 +63,15 @@ impl<V> Slot<V> {
         }
     }
 
+    /// It was read. Two readers at once may count as one.
+    #[inline]
+    fn warm(&self) {
+        let heat = self.heat();
+        if heat < MOST_HEAT {
+            self.set_heat(heat + 1);
+        }
+    }
+
     pub(crate) fn heat(&self) -> u8 {
         self.heat.load(Relaxed)
     }
@@ -139,12 +148,19 @@ impl<V> Table<V> {
     pub(crate) fn get(&self, offset: u64) -> Option<Arc<V>> {
         let slot = self.slot(offset)?;
         let value = slot.value.load_full()?;
-        let heat = slot.heat();
-        // Two readers at once may count as one.
-        if heat < MOST_HEAT {
-            slot.set_heat(heat + 1);
-        }
+        slot.warm();
         Some(value)
+    }
+
+    /// Whether the block is here; `look` gets it.
+    #[inline]
+    pub(crate) fn look_at(&self, offset: u64, look: impl FnOnce(&V)) -> bool {
+        let Some(slot) = self.slot(offset) else { return false };
+        let value = slot.value.load();
+        let Some(value) = value.as_deref() else { return false };
+        slot.warm();
+        look(value);
+        true
     }
 
     pub(crate) fn peek(&self, offset: u64) -> Option<Arc<V>> {

@@ -50,12 +50,16 @@ fn hits_and_misses_are_counted_by_kind_peeks_are_not() {
     assert_eq!(cache.get(&(1, 9), Kind::Bloom), Some(Arc::new(vec![8])));
     assert_eq!(cache.get(&(1, 9), Kind::Bloom), Some(Arc::new(vec![8])));
     assert_eq!(cache.get(&(2, 0), Kind::Index), None);
+    let mut seen = Vec::new();
+    cache.file(1).look_at(9, Kind::Bloom, |value| seen.clone_from(value));
+    cache.file(1).look_at(10, Kind::Bloom, |_| panic!("it is not there"));
+    assert_eq!(seen, [8]);
     assert_eq!(cache.peek(&(1, 0)), Some(Arc::new(vec![7])));
     assert_eq!(cache.peek(&(2, 0)), None);
     let stats = cache.stats();
-    assert_eq!((stats.hits, stats.misses, stats.evictions, stats.inserts), (3, 1, 0, 2));
+    assert_eq!((stats.hits, stats.misses, stats.evictions, stats.inserts), (4, 2, 0, 2));
     let by_kind = stats.by_kind.map(|kind| (kind.hits, kind.misses));
-    assert_eq!(by_kind, [(1, 0), (0, 1), (2, 0), (0, 0)]);
+    assert_eq!(by_kind, [(1, 0), (0, 1), (3, 1), (0, 0)]);
 }
 
 #[test]

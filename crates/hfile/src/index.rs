@@ -85,7 +85,11 @@ impl Hints {
             Ordering::Equal => {
                 let hint = Hints::of(row.get(head.len()..));
                 let low = self.next.partition_point(|h| *h < hint);
-                (low, low + self.next[low..].partition_point(|h| *h == hint))
+                let equal = match self.next.get(low) {
+                    Some(next) if *next == hint => self.next[low..].partition_point(|h| *h == hint),
+                    _ => 0,
+                };
+                (low, low + equal)
             }
         }
     }

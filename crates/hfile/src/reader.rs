@@ -222,16 +222,44 @@ impl Reader {
         cache: bool,
         src: &dyn BlockSource,
     ) -> Result<Step<Arc<Block>>, HFileError> {
-        let request = BlockRequest { file: self.id, offset: place.offset, len: place.size, kind: hint, cache };
-        match src.get(self, &request)? {
-            Some(block) if block.kind == kind => Ok(Step::Ready(block)),
-            Some(block) => {
-                let reason = format!("a {:?} block where the index has a {kind:?} block", block.kind);
-                Err(HFileError::corrupt(&self.name, place.offset, reason))
-            }
-            None if src.may_block() => {
-                Err(HFileError::corrupt(&self.name, place.offset, "the block source has no such block"))
-            }
+        let request = self.request(place, hint, cache);
+        let block = src.get(self, &request)?;
+        self.checked(request, kind, block.map(|block| (block.kind, block)), src)
+    }
+
+    /// As `fetch`, for a block that is looked at and let go.
+    pub(crate) fn look_at<T>(
+        &self,
+        place: Place,
+        kind: BlockType,
+        hint: BlockKindHint,
+        src: &dyn BlockSource,
+        look: impl Fn(&Block) -> T,
+    ) -> Result<Step<T>, HFileError> {
+        let request = self.request(place, hint, true);
+        let mut seen = None;
+        src.look_at(self, &request, &mut |block| seen = Some((block.kind, (block.kind == kind).then(|| look(block)))))?;
+        let Step::Ready(seen) = self.checked(request, kind, seen, src)? else { return Ok(Step::Need(request)) };
+        seen.map(Step::Ready).ok_or_else(|| HFileError::corrupt(&self.name, place.offset, "a block of another kind"))
+    }
+
+    fn request(&self, place: Place, hint: BlockKindHint, cache: bool) -> BlockRequest {
+        BlockRequest { file: self.id, offset: place.offset, len: place.size, kind: hint, cache }
+    }
+
+    /// What a source gave, if it is a block of the kind that the index has there.
+    fn checked<T>(
+        &self,
+        request: BlockRequest,
+        kind: BlockType,
+        found: Option<(BlockType, T)>,
+        src: &dyn BlockSource,
+    ) -> Result<Step<T>, HFileError> {
+        let corrupt = |reason: String| HFileError::corrupt(&self.name, request.offset, reason);
+        match found {
+            Some((found, value)) if found == kind => Ok(Step::Ready(value)),
+            Some((found, _)) => Err(corrupt(format!("a {found:?} block where the index has a {kind:?} block"))),
+            None if src.may_block() => Err(corrupt("the block source has no such block".to_owned())),
             None => Ok(Step::Need(request)),
         }
     }

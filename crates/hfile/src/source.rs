@@ -64,6 +64,15 @@ pub(crate) use ready;
 pub trait BlockSource {
     /// The block, decoded by `reader.decode_block`. `None` only from a source that does not block.
     fn get(&self, reader: &Reader, req: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError>;
+
+    /// As `get`, for a block that is only looked at: one that all readers need is not counted in and out by each of them.
+    /// Does not call `look` when the source does not have the block.
+    fn look_at(&self, reader: &Reader, request: &BlockRequest, look: &mut dyn FnMut(&Block)) -> Result<(), HFileError> {
+        if let Some(block) = self.get(reader, request)? {
+            look(&block);
+        }
+        Ok(())
+    }
     fn may_block(&self) -> bool;
 }
 

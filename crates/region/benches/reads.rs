@@ -145,7 +145,7 @@ fn main() {
             let mut getter = Getter::new(&rig.region, &gets[0]).unwrap();
             for (at, get) in gets.iter().enumerate() {
                 let next = gets.get(at + 1).map(|next| &next.row);
-                let found = getter.get(get, next, &src, &mut out).unwrap();
+                let found = getter.get(&get.row, next, &src, &mut out).unwrap();
                 assert!(matches!(found, Step::Ready(found) if found.cells == 1));
             }
         }

@@ -4,7 +4,7 @@
 //! a filter a Get is a scan of one row.
 
 use crate::scan::{Counted, Piece, RowBounds, Rows};
-use crate::{Region, RegionError};
+use crate::{Operation, Region, RegionError};
 use bytes::Bytes;
 use martite_cell::{CellBuf, TimeRange};
 use martite_filter::Filter;
@@ -53,6 +53,16 @@ pub struct GetSpec {
 }
 
 impl GetSpec {
+    /// Whether the two differ in their rows only.
+    pub fn is_like(&self, other: &GetSpec) -> bool {
+        let GetSpec { row: _, families, max_versions, time_range, filter, .. } = self;
+        let flags = |get: &GetSpec| (get.cache_blocks, get.exists_only, get.read_point);
+        (families, filter) == (&other.families, &other.filter)
+            && (*max_versions, *time_range) == (other.max_versions, other.time_range)
+            && (self.store_limit, self.store_offset) == (other.store_limit, other.store_offset)
+            && flags(self) == flags(other)
+    }
+
     /// The newest version of every column of the row.
     pub fn new(row: impl Into<Bytes>) -> GetSpec {
         GetSpec {
@@ -96,7 +106,20 @@ impl Region {
         src: &dyn BlockSource,
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        self.one_get(get, src, out, |read| {
+        let _operation = self.start_operation()?;
+        let outcome = ready_or_need!(self.get_alone(get, src, out));
+        self.counters.read_requests.fetch_add(1, Ordering::Relaxed);
+        Ok(Step::Ready(outcome))
+    }
+
+    /// A Get that shares nothing with others. Inside an operation.
+    fn get_alone(
+        &self,
+        get: &GetSpec,
+        src: &dyn BlockSource,
+        out: &mut CellBuf,
+    ) -> Result<Step<GetOutcome>, RegionError> {
+        self.one_get(get, &get.row, src, out, |read| {
             let (scan, requests, views) = self.plan_get(get)?;
             if read.filter.is_some() {
                 return self.read_filtered(requests, views, &scan, read);
@@ -121,16 +144,16 @@ impl Region {
         Ok((scan, requests, views))
     }
 
-    /// What every Get has around the reading itself.
+    /// What every Get has around the reading itself: here of `row`, whatever row `get` has.
     fn one_get(
         &self,
         get: &GetSpec,
+        row: &[u8],
         src: &dyn BlockSource,
         out: &mut CellBuf,
         run: impl FnOnce(&mut RowRead<'_>) -> Result<Step<()>, RegionError>,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        let _operation = self.start_operation()?;
-        self.check_row(&get.row, "Get")?;
+        self.check_row(row, "Get")?;
         let mut filter = get.filter.as_ref().map(Filter::decode).transpose()?;
         let before = out.mark();
         let first = out.len();
@@ -158,7 +181,6 @@ impl Region {
             out.truncate(before);
         }
         ready_or_need!(result);
-        self.counters.read_requests.fetch_add(1, Ordering::Relaxed);
         Ok(Step::Ready(GetOutcome {
             cells: if get.exists_only { 0 } else { cells },
             exists: cells > 0,
@@ -283,77 +305,88 @@ impl Region {
 }
 
 /// Gets of one call that differ in their rows only: what one has opened serves the next. All of them see the region as
-/// it was for the first.
+/// it was for the first. An operation: the region does not close before this is dropped.
 ///
 /// A row that is not in the processor's caches is waited for three times, at the block's hints, the cell and its value.
-/// So the memory of a Get is asked for while the one before is read.
-pub struct Getter {
-    region: Arc<Region>,
-    first: GetSpec,
+/// So the memory of a Get is asked for while the one before is read. And what other threads write too (the region's
+/// lock, its counters) is touched once for all.
+pub struct Getter<'r> {
+    region: &'r Region,
+    _operation: Operation<'r>,
+    like: &'r GetSpec,
     scanners: Vec<StoreScanner>,
     /// Their like for the Get after this one, once there is one.
     ahead: Vec<StoreScanner>,
-    /// The row that `ahead` is about.
-    ahead_row: Option<Bytes>,
+    /// `ahead` has been aimed at its row; bytes of the blocks that it read for that.
+    aimed: Option<u64>,
+    answered: u64,
 }
 
-impl Getter {
-    /// For Gets that are like `get`, which must not have a filter.
-    pub fn new(region: &Arc<Region>, get: &GetSpec) -> Result<Getter, RegionError> {
-        let _operation = region.start_operation()?;
-        let (scan, requests, views) = region.plan_get(get)?;
-        let scanners = region.plain_scanners(requests, views, &scan);
-        Ok(Getter { region: region.clone(), first: get.clone(), scanners, ahead: Vec::new(), ahead_row: None })
+impl<'r> Getter<'r> {
+    /// For Gets that are like `like`, whatever its row.
+    pub fn new(region: &'r Region, like: &'r GetSpec) -> Result<Getter<'r>, RegionError> {
+        let operation = region.start_operation()?;
+        let scanners = match like.filter {
+            Some(_) => Vec::new(),
+            None => {
+                let (scan, requests, views) = region.plan_get(like)?;
+                region.plain_scanners(requests, views, &scan)
+            }
+        };
+        Ok(Getter { region, _operation: operation, like, scanners, ahead: Vec::new(), aimed: None, answered: 0 })
     }
 
-    /// Whether this can answer `get`, a Get of `region`.
-    pub fn fits(&self, region: &Arc<Region>, get: &GetSpec) -> bool {
-        let first = &self.first;
-        Arc::ptr_eq(&self.region, region)
-            && get.filter.is_none()
-            && get.families == first.families
-            && (get.max_versions, get.time_range) == (first.max_versions, first.time_range)
-            && (get.store_limit, get.store_offset) == (first.store_limit, first.store_offset)
-            && (get.cache_blocks, get.exists_only) == (first.cache_blocks, first.exists_only)
-            && get.read_point == first.read_point
-    }
-
-    /// As [`Region::get`], for a Get that fits. `next` is the row of the Get to follow, if it fits too.
+    /// As [`Region::get`]. `next` is the row that will be asked for after this one.
     pub fn get(
         &mut self,
-        get: &GetSpec,
+        row: &Bytes,
         next: Option<&Bytes>,
         src: &dyn BlockSource,
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        if self.ahead_row.take_if(|row| *row == get.row).is_some() {
-            std::mem::swap(&mut self.scanners, &mut self.ahead);
-        } else {
-            self.scanners.iter_mut().for_each(|scanner| scanner.restart_at(get.row.clone()));
+        let (region, like) = (self.region, self.like);
+        if like.filter.is_some() {
+            let get = GetSpec { row: row.clone(), ..like.clone() };
+            let outcome = ready_or_need!(region.get_alone(&get, src, out));
+            self.answered += 1;
+            return Ok(Step::Ready(outcome));
         }
-        if let Some(row) = next {
-            self.aim(row, src);
+        let aimed = self.aimed.take().filter(|_| self.ahead.iter().all(|scanner| scanner.is_get_of(row)));
+        match aimed {
+            Some(_) => std::mem::swap(&mut self.scanners, &mut self.ahead),
+            None => self.scanners.iter_mut().for_each(|scanner| scanner.restart_at(row.clone())),
         }
-        let (region, scanners, ahead) = (&*self.region, &mut self.scanners[..], &self.ahead[..]);
-        region.one_get(get, src, out, |read| {
-            let result = region.read_plain(scanners, &get.row, read);
+        if let Some(next) = next {
+            self.aimed = self.aim(next, src);
+        }
+        let (scanners, ahead) = (&mut self.scanners[..], &self.ahead[..]);
+        let outcome = ready_or_need!(region.one_get(like, row, src, out, |read| {
+            let result = region.read_plain(scanners, row, read);
             ahead.iter().for_each(StoreScanner::aim_at_cells);
             result
-        })
+        }));
+        self.answered += 1;
+        Ok(Step::Ready(GetOutcome { block_bytes: outcome.block_bytes + aimed.unwrap_or(0), ..outcome }))
     }
 
     /// What goes wrong here goes wrong again when the row is read, and is told then.
-    fn aim(&mut self, row: &Bytes, src: &dyn BlockSource) {
+    fn aim(&mut self, row: &Bytes, src: &dyn BlockSource) -> Option<u64> {
         if self.ahead.is_empty() {
             self.ahead = self.scanners.iter().map(StoreScanner::another).collect();
         }
-        for scanner in &mut self.ahead {
+        let block_bytes = Cell::new(0);
+        let src = Counted::new(src, &block_bytes);
+        let complete = self.ahead.iter_mut().all(|scanner| {
             scanner.restart_at(row.clone());
-            if !matches!(scanner.aim(src), Ok(Step::Ready(()))) {
-                return;
-            }
-        }
-        self.ahead_row = Some(row.clone());
+            matches!(scanner.aim(&src), Ok(Step::Ready(())))
+        });
+        complete.then(|| block_bytes.get())
+    }
+}
+
+impl Drop for Getter<'_> {
+    fn drop(&mut self) {
+        self.region.counters.read_requests.fetch_add(self.answered, Ordering::Relaxed);
     }
 }
 

@@ -44,6 +44,11 @@ impl<'a> Fields<'a> {
         Ok(Some((tag >> 3, value)))
     }
 
+    /// What has not been read yet.
+    pub fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
     fn take(&mut self, len: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.0.split_at_checked(len).ok_or(Malformed)?;
         self.0 = rest;

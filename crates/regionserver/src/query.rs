@@ -138,7 +138,7 @@ fn includes_stop(proto: &pb::Scan) -> bool {
     proto.include_stop_row.unwrap_or(!row.is_empty() && proto.stop_row.as_deref() == Some(row))
 }
 
-fn check_row(row: &[u8]) -> Result<(), Fault> {
+pub(crate) fn check_row(row: &[u8]) -> Result<(), Fault> {
     if row.len() > key::MAX_ROW_LENGTH {
         return Err(Fault::illegal_argument(format!("Row length {} is > {}", row.len(), key::MAX_ROW_LENGTH)));
     }

@@ -257,6 +257,16 @@ impl BlockSource for CacheOnly<'_> {
     fn get(&self, _reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
         Ok(self.recent.with(request.file, |blocks| blocks.get(request.offset, kind(request))))
     }
+    #[inline]
+    fn look_at(
+        &self,
+        _reader: &Reader,
+        request: &BlockRequest,
+        look: &mut dyn FnMut(&Block),
+    ) -> Result<(), HFileError> {
+        self.recent.with(request.file, |blocks| blocks.look_at(request.offset, kind(request), look));
+        Ok(())
+    }
     fn may_block(&self) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::{
-    BlockKindHint, BlockSource, BlockType, BloomType, HFileError, Step,
+    Block, BlockKindHint, BlockSource, BlockType, BloomType, HFileError, Step,
     bloom::{Bloom, row_col_key},
     source::ready,
 };
@@ -90,7 +90,7 @@ impl Reader {
     fn chunk_contains(&self, bloom: &Bloom, key: &[u8], src: &dyn BlockSource) -> Result<Step<bool>, HFileError> {
         debug_assert!(!bloom.flat_keys() || key::check(key).is_ok());
         let Some(place) = bloom.chunk(key) else { return Ok(Step::Ready(false)) };
-        let chunk = ready!(self.fetch(place, BlockType::BloomChunk, BlockKindHint::Bloom, true, src)?);
-        Ok(Step::Ready(bloom.contains(chunk.payload(), key)))
+        let contains = |chunk: &Block| bloom.contains(chunk.payload(), key);
+        self.look_at(place, BlockType::BloomChunk, BlockKindHint::Bloom, src, contains)
     }
 }

@@ -145,6 +145,11 @@ impl StoreScanner {
         from_row.then(|| key::first_on_row(&self.scan.start_row))
     }
 
+    /// Whether it is a Get's scanner, for this row.
+    pub fn is_get_of(&self, row: &[u8]) -> bool {
+        self.scan.is_get && self.scan.start_row == row
+    }
+
     /// A Get's scanner goes on with another row: what it has open stays open. To be opened again.
     pub fn restart_at(&mut self, row: bytes::Bytes) {
         let scan = Arc::make_mut(&mut self.scan);

@@ -45,10 +45,27 @@ impl RegionServer {
             };
             multi.stats.push(self.load_stats(&region));
             multi.regions.push(specifier);
+            // What the last Get has behind its row: mostly all of them have the same.
+            let mut like = None;
             for (index, get) in &group.gets {
+                let (row, rest) = row_and_rest(get).unzip();
+                if let (Some(row), true) = (row, like.is_some() && like == rest) {
+                    match query::check_row(row) {
+                        Ok(()) => multi.push_like(slot, *index, frame.slice_ref(row)),
+                        Err(fault) => multi.push_fault(slot, *index, &fault),
+                    }
+                    continue;
+                }
                 match query::decode_get(get, frame, &region) {
-                    Ok(get) => multi.push_get((slot, stale), &region, *index, get),
-                    Err(fault) => multi.push_fault(slot, *index, &fault),
+                    Ok(get) => {
+                        // Of a row that comes twice the last one counts.
+                        like = rest.filter(|_| row == Some(&get.row[..]));
+                        multi.push_get((slot, stale), &region, *index, get);
+                    }
+                    Err(fault) => {
+                        like = None;
+                        multi.push_fault(slot, *index, &fault);
+                    }
                 }
             }
         }
@@ -171,6 +188,15 @@ fn group_of_gets(group: &[u8]) -> Result<Option<GetGroup<'_>>, Malformed> {
         }
     }
     Ok(region.map(|region| GetGroup { region, gets }))
+}
+
+/// A Get's row, which stands first in all messages that are written in the order of their fields, and what follows it.
+fn row_and_rest(get: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut fields = Fields::new(get);
+    match fields.next() {
+        Ok(Some((1, Value::Bytes(row)))) if !row.is_empty() => Some((row, fields.rest())),
+        _ => None,
+    }
 }
 
 /// A group that succeeds or fails as a whole.

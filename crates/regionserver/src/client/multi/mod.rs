@@ -8,22 +8,23 @@
 
 mod answer;
 mod decode;
+mod gets;
 
-use super::get::read_get;
 use super::mutate::is_short;
 use crate::error::Fault;
 use crate::gather::when_all_done;
 use crate::{RegionServer, result};
 use answer::{RegionAnswer, response};
+use gets::Gets;
 use martite_cell::{CellBuf, Codec};
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
-use martite_region::{GetSpec, Getter, Pending, Region, RegionError, WriteRequest};
+use martite_region::{Pending, Region, RegionError, WriteRequest};
 use martite_rpc::{Call, Class};
 use std::sync::Arc;
 
-/// Room for rows that a Get has not read yet, at most.
-const MOST_RESERVED: usize = 1 << 20;
+/// More actions than this are not for the network thread.
+const MOST_AT_ONCE: usize = 256;
 
 /// One piece of work; `slot` is the place of its RegionActionResult in the answer.
 struct Task {
@@ -33,12 +34,7 @@ struct Task {
 }
 
 enum Work {
-    Get {
-        index: u32,
-        get: Box<GetSpec>,
-        /// Asked of a replica.
-        stale: bool,
-    },
+    Gets(Gets),
     /// Puts and Deletes that stood together, with their indices.
     Batch {
         indices: Vec<u32>,
@@ -66,9 +62,7 @@ struct Multi {
     tasks: Vec<Task>,
     /// Tasks that are done.
     done: usize,
-    /// What the last Get had open.
-    getter: Option<Getter>,
-    /// Gets among the tasks that are not done.
+    /// Gets that are not done.
     gets_left: usize,
     results: Vec<RegionAnswer>,
     regions: Vec<pb::RegionSpecifier>,
@@ -91,7 +85,8 @@ impl RegionServer {
             Err(fault) => return call.responder.fail(fault.into_exception()),
         };
         let files = self.ctx.stores.files.clone();
-        let short = multi.tasks.len() <= 256 && multi.tasks.iter().all(|t| t.work.is_short());
+        let actions: usize = multi.tasks.iter().map(|t| t.work.actions()).sum();
+        let short = actions <= MOST_AT_ONCE && multi.tasks.iter().all(|t| t.work.is_short());
         if short && self.run_multi(&mut multi, &files.cache_only()) {
             return finish(call, multi);
         }
@@ -105,47 +100,22 @@ impl RegionServer {
     /// Runs tasks until all are done (true) or one would block (false: call again on a thread that may).
     fn run_multi(&self, multi: &mut Multi, src: &dyn BlockSource) -> bool {
         let mut tasks = std::mem::take(&mut multi.tasks);
-        while let [task, rest @ ..] = &mut tasks[multi.done..]
-            && self.run_task(multi, task, rest.first(), src)
-        {
-            multi.done += 1;
-        }
-        let complete = multi.done == tasks.len();
+        let complete = tasks[multi.done..].iter_mut().all(|task| {
+            let done = self.run_task(multi, task, src);
+            multi.done += usize::from(done);
+            done
+        });
         multi.tasks = tasks;
         complete
     }
 
-    /// `next` is the task that will follow.
-    fn run_task(&self, multi: &mut Multi, task: &mut Task, next: Option<&Task>, src: &dyn BlockSource) -> bool {
+    fn run_task(&self, multi: &mut Multi, task: &mut Task, src: &dyn BlockSource) -> bool {
         let slot = task.slot;
-        if multi.is_full() && multi.can_retry_actions && multi.refuse_task(task) {
+        if multi.must_split() && multi.refuse_task(task) {
             return true;
         }
-        if !matches!(task.work, Work::Get { .. }) {
-            // The next Get has to see what this writes.
-            multi.getter = None;
-        }
         match &mut task.work {
-            Work::Get { index, get, stale } => {
-                if multi.getter.is_none() && !multi.sees_its_writes(&task.region, src.may_block()) {
-                    return false;
-                }
-                let mark = multi.cells.mark();
-                multi.make_room();
-                match multi.read_get(&task.region, get, next, src) {
-                    Ok(Step::Need(_)) => {
-                        multi.cells.truncate(mark);
-                        return false;
-                    }
-                    Ok(Step::Ready(existence)) => multi.push_read(slot, *index, mark, existence, *stale),
-                    Err(fault) => {
-                        multi.cells.truncate(mark);
-                        multi.push_fault(slot, *index, &fault);
-                    }
-                }
-                // Not before: a Get that needs a block runs again.
-                multi.gets_left -= 1;
-            }
+            Work::Gets(gets) => return multi.run_gets(slot, &task.region, gets, src),
             Work::Batch { indices, write } => match task.region.write(write, src) {
                 Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => return false,
                 Ok(Step::Ready(written)) => multi.push_batch(slot, indices, written),
@@ -180,6 +150,14 @@ impl RegionServer {
 }
 
 impl Work {
+    /// What it counts for when it is decided who runs it.
+    fn actions(&self) -> usize {
+        match self {
+            Work::Gets(gets) => gets.len(),
+            _ => 1,
+        }
+    }
+
     fn is_short(&self) -> bool {
         match self {
             Work::Batch { write, .. } | Work::Atomic { write, .. } => is_short(write),
@@ -193,7 +171,6 @@ impl Multi {
         Multi {
             tasks: Vec::new(),
             done: 0,
-            getter: None,
             gets_left: 0,
             results: Vec::new(),
             regions: Vec::new(),
@@ -208,20 +185,17 @@ impl Multi {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.cells.size_bytes() + self.inline_bytes > self.max_result_bytes
+    /// The answer is full, and the client will ask again for what is refused.
+    fn must_split(&self) -> bool {
+        self.can_retry_actions && self.cells.size_bytes() + self.inline_bytes > self.max_result_bytes
     }
 
-    /// The answer is full: tells the client to ask again; false when the task is not one to be split off.
+    /// Tells the client to ask again; false when the task is not one to be split off, or sees to that itself.
     fn refuse_task(&mut self, task: &Task) -> bool {
         match &task.work {
-            Work::Get { index, .. } => {
-                self.gets_left -= 1;
-                self.refuse(task.slot, *index);
-            }
             Work::Single { index, .. } | Work::Service { index, .. } => self.refuse(task.slot, *index),
             Work::Batch { indices, .. } => indices.iter().for_each(|index| self.refuse(task.slot, *index)),
-            Work::Atomic { .. } => return false,
+            Work::Gets(_) | Work::Atomic { .. } => return false,
         }
         true
     }
@@ -229,56 +203,6 @@ impl Multi {
     fn refuse(&mut self, slot: usize, index: u32) {
         let size = self.cells.size_bytes() + self.inline_bytes;
         self.push_fault(slot, index, &Fault::result_too_large(format!("Max size exceeded CellSize: {size}")));
-    }
-
-    fn push_get(&mut self, (slot, stale): (usize, bool), region: &Arc<Region>, index: u32, get: GetSpec) {
-        self.gets_left += 1;
-        let work = Work::Get { index, get: Box::new(get), stale };
-        self.tasks.push(Task { slot, region: region.clone(), work });
-    }
-
-    /// A Get sees the writes that stand before it: they are visible, or become so while this waits for the log. False:
-    /// they are not, and this may not wait.
-    fn sees_its_writes(&mut self, region: &Region, may_block: bool) -> bool {
-        self.pending.retain(|pending| !pending.is_done());
-        let mut unseen = self.pending.iter().filter(|pending| pending.is_of(region));
-        if may_block {
-            // Of a log that failed the whole call tells when it ends.
-            unseen.for_each(|pending| drop(pending.wait()));
-            return true;
-        }
-        unseen.next().is_none()
-    }
-
-    fn read_get(
-        &mut self,
-        region: &Arc<Region>,
-        get: &GetSpec,
-        next: Option<&Task>,
-        src: &dyn BlockSource,
-    ) -> Result<Step<Option<bool>>, Fault> {
-        if get.filter.is_some() {
-            return read_get(region, get, src, &mut self.cells);
-        }
-        let getter = match self.getter.take().filter(|getter| getter.fits(region, get)) {
-            Some(getter) => getter,
-            None => Getter::new(region, get)?,
-        };
-        let getter = self.getter.insert(getter);
-        let next = next.and_then(|task| match &task.work {
-            Work::Get { get, .. } if getter.fits(&task.region, get) => Some(&get.row),
-            _ => None,
-        });
-        let outcome = getter.get(get, next, src, &mut self.cells)?;
-        Ok(outcome.map(|outcome| get.exists_only.then_some(outcome.exists)))
-    }
-
-    /// Before a Get: once the first has shown how large a row is, there is to be room for those that are left.
-    fn make_room(&mut self) {
-        if self.cells.len() == 1 {
-            let size = self.cells.size_bytes();
-            self.cells.reserve(size.saturating_mul(self.gets_left).min(MOST_RESERVED), self.gets_left);
-        }
     }
 }
 
