@@ -1,5 +1,7 @@
 package martite.model;
 
+import static martite.model.Step.bytes;
+
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -75,13 +77,14 @@ final class Reads {
       }
       if (draw.oneIn(5)) {
         long from = draw.time();
-        get.setTimeRange(from, from + 1 + draw.below(8));
+        get.setTimeRange(from, draw.endOfRange(from + 1 + draw.below(8)));
       } else if (draw.oneIn(10)) {
-        get.setTimestamp(draw.time());
+        long time = draw.time();
+        get.setTimeRange(time, draw.endOfRange(time + 1));
       }
       if (draw.oneIn(12)) {
         long from = draw.time();
-        get.setColumnFamilyTimeRange(draw.family(), from, from + 1 + draw.below(8));
+        get.setColumnFamilyTimeRange(draw.family(), from, draw.endOfRange(from + 1 + draw.below(8)));
       }
       if (draw.oneIn(3)) {
         get.setFilter(new Filters(draw).any(2));
@@ -126,16 +129,22 @@ final class Reads {
       }
       if (draw.oneIn(5)) {
         long from = draw.time();
-        scan.setTimeRange(from, from + 1 + draw.below(8));
+        scan.setTimeRange(from, draw.endOfRange(from + 1 + draw.below(8)));
       } else if (draw.oneIn(12)) {
-        scan.setTimestamp(draw.time());
+        long time = draw.time();
+        scan.setTimeRange(time, draw.endOfRange(time + 1));
       }
       if (draw.oneIn(12)) {
         long from = draw.time();
-        scan.setColumnFamilyTimeRange(draw.family(), from, from + 1 + draw.below(8));
+        scan.setColumnFamilyTimeRange(draw.family(), from, draw.endOfRange(from + 1 + draw.below(8)));
       }
       if (draw.oneIn(2)) {
-        scan.setFilter(scan.isRaw() ? new Filters(draw).notCounting() : new Filters(draw).any(2));
+        Filters filters = new Filters(draw, reversed);
+        scan.setFilter(scan.isRaw() ? filters.notCounting() : filters.any(2));
+      }
+      // Of named columns HBase may show filters where the scan begins as a row; PrefixFilter fails at an empty one.
+      if (scan.hasFilter() && scan.hasFamilies() && scan.getStartRow().length == 0 && !reversed) {
+        scan.withStartRow(bytes("a"));
       }
       if (draw.oneIn(6) && (scan.getFilter() == null || !scan.getFilter().hasFilterRow())) {
         scan.setBatch(1 + draw.below(4));

@@ -4,13 +4,15 @@ import static martite.model.Step.bytes;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.StringJoiner;
 import martite.model.Step.Action;
 import org.apache.hadoop.hbase.client.Append;
 import org.apache.hadoop.hbase.client.CheckAndMutate;
 import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Mutation;
 import org.apache.hadoop.hbase.client.Put;
@@ -98,52 +100,63 @@ final class Writes {
     return text.toString();
   }
 
-  /** Each row once: a server is free to order what one batch does with a row. */
+  /** The server's time once a row: whether one batch takes the same millisecond twice is chance. */
   private List<Row> batch() {
     List<Row> batch = new ArrayList<>();
-    List<byte[]> rows = new ArrayList<>();
+    Set<String> written = new HashSet<>();
     for (int i = draw.below(6); i >= 0; i--) {
-      byte[] row = draw.row();
-      if (rows.stream().anyMatch(other -> Arrays.equals(other, row))) {
+      byte[] row = batch.isEmpty() || !draw.oneIn(3) ? draw.row() : batch.get(draw.below(batch.size())).getRow();
+      if (written.contains(Bytes.toString(row))) {
+        batch.add(switch (draw.below(4)) {
+          case 0 -> delete(row, false);
+          case 1 -> put(row, false);
+          default -> new Reads(draw).get(row);
+        });
         continue;
       }
-      rows.add(row);
       batch.add(switch (draw.below(7)) {
-        case 0 -> delete(row);
+        case 0 -> delete(row, draw.oneIn(4));
         case 1 -> increment(row);
         case 2 -> append(row);
         case 3 -> rowMutations(row);
         case 4 -> new Reads(draw).get(row);
-        default -> put(row);
+        default -> put(row, draw.oneIn(7));
       });
+      if (!(batch.get(batch.size() - 1) instanceof Get)) {
+        written.add(Bytes.toString(row));
+      }
     }
     return batch;
   }
 
   private Put put(byte[] row) {
+    return put(row, draw.oneIn(7));
+  }
+
+  /** @param now at the server's time */
+  private Put put(byte[] row, boolean now) {
     Put put = new Put(row);
-    long now = draw.oneIn(7) ? Long.MAX_VALUE : 0;
     for (int i = draw.below(4); i >= 0; i--) {
       byte[] qualifier = draw.qualifier();
-      put.addColumn(draw.family(), qualifier, now == 0 ? draw.time() : now, draw.valueFor(qualifier));
+      put.addColumn(draw.family(), qualifier, now ? Long.MAX_VALUE : draw.time(), draw.valueFor(qualifier));
     }
-    ttl(put);
+    if (draw.oneIn(8)) {
+      // Long over, or far from it: nothing expires while the test runs.
+      put.setTTL(!now && draw.oneIn(4) ? 1000 : YEARS_MS);
+    }
     return put;
   }
 
-  /** Long over, or far from it; nothing expires while the test runs. */
-  private void ttl(Mutation mutation) {
-    if (draw.oneIn(8)) {
-      mutation.setTTL(draw.oneIn(4) ? 1000 : YEARS_MS);
-    }
+  private Delete delete(byte[] row) {
+    return delete(row, draw.oneIn(4));
   }
 
-  private Delete delete(byte[] row) {
+  /** @param now at the server's time */
+  private Delete delete(byte[] row, boolean now) {
     if (draw.oneIn(8)) {
-      return draw.oneIn(3) ? new Delete(row) : new Delete(row, draw.time());
+      return now ? new Delete(row) : new Delete(row, draw.time());
     }
     Delete delete = new Delete(row);
-    boolean now = draw.oneIn(4);
     for (int i = draw.below(2); i >= 0; i--) {
       byte[] family = draw.family();
       byte[] qualifier = draw.qualifier();
@@ -182,7 +195,7 @@ final class Writes {
     }
     if (draw.oneIn(8)) {
       try {
-        increment.setTimeRange(draw.below(5), 5 + draw.below(10));
+        increment.setTimeRange(draw.below(5), draw.endOfRange(5 + draw.below(10)));
       } catch (IOException e) {
         throw new IllegalStateException(e);
       }
@@ -202,7 +215,7 @@ final class Writes {
       append.addColumn(draw.family(), bytes(draw.of("a", "ab", "b", "ba")), bytes(draw.of("+", "++", "-")));
     }
     if (draw.oneIn(8)) {
-      append.setTimeRange(draw.below(5), 5 + draw.below(10));
+      append.setTimeRange(draw.below(5), draw.endOfRange(5 + draw.below(10)));
     }
     if (draw.oneIn(8)) {
       append.setReturnResults(false);
@@ -240,7 +253,7 @@ final class Writes {
     }
     if (draw.oneIn(5)) {
       int from = draw.below(5);
-      builder.timeRange(TimeRange.between(from, from + 1 + draw.below(9)));
+      builder.timeRange(TimeRange.between(from, draw.endOfRange(from + 1 + draw.below(9))));
     }
     return switch (draw.below(5)) {
       case 0 -> builder.build(delete(row));
