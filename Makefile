@@ -1,5 +1,5 @@
 # The two commands of the README: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test setup build check e2e bench-hbase
+.PHONY: run test setup build check e2e bench-hbase bench-offheap
 
 DATA ?= ./data
 # Where rustup puts cargo; a shell that was there before does not know it.
@@ -31,3 +31,8 @@ e2e:
 # Server CPU per row against Apache HBase 2.6.4 on this machine; takes about half an hour.
 bench-hbase: build
 	bench/compare.sh
+
+# Reads from memory by 1 to 75 threads, beside Apache HBase 2.6.4; the report goes to target/bench-offheap. About half an hour,
+# 20 GB of memory.
+bench-offheap: build
+	target/release/martite bench offheap --servers martite,hbase --out target/bench-offheap

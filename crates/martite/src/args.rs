@@ -22,6 +22,9 @@ pub enum Command {
     Start(Start),
     /// Stop the server that uses a data folder, and wait for it
     Stop(Stop),
+    /// Measure servers: this one, Apache HBase, any that runs
+    #[command(subcommand)]
+    Bench(martite_bench::Bench),
 }
 
 #[derive(Debug, ClapArgs)]

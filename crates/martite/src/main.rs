@@ -1,4 +1,4 @@
-//! The binary: reads configuration, wires everything. `martite start`, `martite stop`.
+//! The binary: reads configuration, wires everything. `martite start`, `martite stop`, `martite bench`.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -56,6 +56,7 @@ fn main() -> ExitCode {
     let outcome = match args::Args::parse().command {
         args::Command::Start(args) => start::run(&args),
         args::Command::Stop(args) => stop::run(&args),
+        args::Command::Bench(args) => bench(&args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -64,4 +65,9 @@ fn main() -> ExitCode {
             ExitCode::from(failure.code)
         }
     }
+}
+
+fn bench(args: &martite_bench::Bench) -> Result<(), Failure> {
+    let martite_bench::Bench::Offheap(options) = args;
+    martite_bench::run(options).map_err(|e| Failure::of("bench", e))
 }

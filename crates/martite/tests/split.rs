@@ -33,7 +33,7 @@ async fn split(admin: &Admin, region: &RegionInfo) -> Result<(), TestError> {
     loop {
         match admin.split_region(region).await {
             Err(_) if start.elapsed() < PATIENCE => tokio::time::sleep(Duration::from_millis(10)).await,
-            done => return done,
+            done => return Ok(done?),
         }
     }
 }

@@ -159,7 +159,7 @@ impl CrashTest {
 
     async fn create(&self, server: &Server) -> Result<(), TestError> {
         let admin = Admin::connect(server.master, server.regionserver).await?;
-        admin.create_table(&descriptor(&self.table), &[b"c", b"w2"]).await
+        Ok(admin.create_table(&descriptor(&self.table), &[b"c", b"w2"]).await?)
     }
 
     /// A new table with the old one's name, and nothing in it.

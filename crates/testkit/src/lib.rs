@@ -1,12 +1,11 @@
 //! What tests need to drive a real server: the process, a small client, and the crash test's workload and judge.
 #![forbid(unsafe_code)]
 
-pub mod admin;
 pub mod crash;
 pub mod server;
 pub mod table;
 
-pub use admin::Admin;
+pub use martite_client::Admin;
 pub use server::Server;
 pub use table::Table;
 
@@ -21,4 +20,14 @@ pub enum TestError {
     Catalog(#[from] martite_catalog::CatalogError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
+}
+
+impl From<martite_client::Error> for TestError {
+    fn from(error: martite_client::Error) -> TestError {
+        match error {
+            martite_client::Error::Call(e) => TestError::Client(e),
+            martite_client::Error::Catalog(e) => TestError::Catalog(e),
+            other => TestError::Server(other.to_string()),
+        }
+    }
 }

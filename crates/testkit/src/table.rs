@@ -1,10 +1,11 @@
 //! A table seen through one connection: puts, gets, increments, whole scans; regions are looked up in hbase:meta.
 
 use crate::TestError;
-use crate::admin::by_name;
 use bytes::Bytes;
 use martite_catalog::{RegionInfo, TableName};
 use martite_cell::{CellBuf, OwnedCell};
+use martite_client::admin::by_name;
+use martite_client::scan::scan_region;
 use martite_proto as pb;
 use martite_rpc::client::{Client, ClientError, ClientOptions};
 use parking_lot::Mutex;
@@ -173,31 +174,4 @@ fn mutation(kind: MutationType, row: &[u8], families: &[&str], qualifier: &str, 
 
 fn cells_of(block: Bytes) -> Result<CellBuf, TestError> {
     CellBuf::from_block(block.to_vec(), false).map_err(|e| TestError::Server(e.to_string()))
-}
-
-/// All cells of a region, read in as many calls as it takes.
-async fn scan_region(
-    client: &Client,
-    region: pb::RegionSpecifier,
-    scan: pb::Scan,
-) -> Result<Vec<OwnedCell>, TestError> {
-    let mut request =
-        pb::ScanRequest { region: Some(region), scan: Some(scan), number_of_rows: Some(1000), ..Default::default() };
-    let mut out = Vec::new();
-    let mut seq = 0;
-    loop {
-        let answer = client.call("Scan", &request, &[]).await?;
-        let response: pb::ScanResponse = answer.decode()?;
-        out.extend(cells_of(answer.cells)?.to_owned_cells());
-        if response.more_results == Some(false) || response.more_results_in_region == Some(false) {
-            return Ok(out);
-        }
-        request = pb::ScanRequest {
-            scanner_id: response.scanner_id,
-            number_of_rows: Some(1000),
-            next_call_seq: Some(seq),
-            ..Default::default()
-        };
-        seq += 1;
-    }
 }

@@ -36,7 +36,7 @@ const LAYERS: &[(&str, u8)] = &[
 ];
 
 /// Crates of one layer that may use each other nevertheless: upper, lower.
-const WITHIN: &[(&str, &str)] = &[("martite-region", "martite-store")];
+const WITHIN: &[(&str, &str)] = &[("martite-region", "martite-store"), ("martite", "martite-bench")];
 
 /// Settings are for the upper layers; what is below gets plain structs.
 const LOWEST_THAT_READS_CONFIG: u8 = 3;

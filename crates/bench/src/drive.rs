@@ -1,0 +1,178 @@
+//! [`drive`]: loads on a server for a time, and what came of them.
+//!
+//! ```text
+//! client threads (one or two)    each a runtime of its own with its share of the lanes
+//! this thread                    connected? ── window ──▶ CPU at its begin, CPU at its end ── what was recorded
+//! ```
+
+use crate::Error;
+use crate::lane::Lane;
+use crate::op::Op;
+use crate::process::Process;
+use crate::recorder::{Recorded, Recorder, SharedRecorder, Window};
+use parking_lot::Mutex;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
+
+/// Makes the operations of one client thread; the argument tells them apart.
+pub type MakeOp<'a> = Box<dyn Fn(u64) -> Box<dyn Op> + 'a>;
+
+/// Client threads that do the same.
+pub struct Load<'a> {
+    pub address: SocketAddr,
+    pub connections: usize,
+    /// Operations under way on each connection.
+    pub depth: usize,
+    pub make: MakeOp<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Timing {
+    pub warmup: Duration,
+    /// None: until all is done.
+    pub length: Option<Duration>,
+    /// Threads of this process that serve the connections.
+    pub client_threads: usize,
+}
+
+/// What the loads did, in their order, and what it cost.
+pub struct Outcome {
+    pub loads: Vec<Recorded>,
+    pub elapsed: Duration,
+    pub server_cpu: Option<Duration>,
+    pub client_cpu: Duration,
+}
+
+enum Event {
+    Connected,
+    Ended(Result<(), Error>),
+}
+
+/// A lane before it is connected.
+struct Plan {
+    address: SocketAddr,
+    ops: Vec<Box<dyn Op>>,
+    load: usize,
+}
+
+/// The window and a recorder for each load; None until all lanes are connected.
+type Start = Option<(Window, Vec<SharedRecorder>)>;
+
+pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) -> Result<Outcome, Error> {
+    let threads = timing.client_threads.max(1);
+    let (start, started) = watch::channel::<Start>(None);
+    let (events, mut event) = mpsc::unbounded_channel();
+    for plans in plan(loads, threads) {
+        let (events, started) = (events.clone(), started.clone());
+        std::thread::Builder::new().name("bench".to_owned()).spawn(move || client_thread(plans, started, events))?;
+    }
+    drop(events);
+    for _ in 0..threads {
+        match event.recv().await {
+            Some(Event::Connected) => {}
+            Some(Event::Ended(Err(e))) => return Err(e),
+            _ => return Err(Error::Setup("a client thread ended before it began".to_owned())),
+        }
+    }
+    let begin = Instant::now() + timing.warmup;
+    let window = Window { begin, end: timing.length.map(|length| begin + length) };
+    let recorders: Vec<SharedRecorder> = loads.iter().map(|_| Arc::new(Mutex::new(Recorder::new(window)))).collect();
+    start.send_replace(Some((window, recorders.clone())));
+
+    let mut ended = 0;
+    until(Some(window.begin), &mut event, &mut ended, threads).await?;
+    let (began, cpu) = (Instant::now(), cpu_now(server)?);
+    until(window.end, &mut event, &mut ended, threads).await?;
+    let (elapsed, after) = (began.elapsed(), cpu_now(server)?);
+    until(None, &mut event, &mut ended, threads).await?;
+    Ok(Outcome {
+        loads: recorders.iter().map(|r| r.lock().finish()).collect(),
+        elapsed,
+        server_cpu: after.0.zip(cpu.0).map(|(after, before)| after.saturating_sub(before)),
+        client_cpu: after.1.saturating_sub(cpu.1),
+    })
+}
+
+/// CPU of the server, of this process.
+fn cpu_now(server: Option<Process>) -> Result<(Option<Duration>, Duration), Error> {
+    Ok((server.map(|p| p.cpu()).transpose()?, Process::this().cpu()?))
+}
+
+/// The lanes of all loads, dealt to the client threads.
+fn plan(loads: &[Load<'_>], threads: usize) -> Vec<Vec<Plan>> {
+    let mut plans: Vec<Vec<Plan>> = (0..threads).map(|_| Vec::new()).collect();
+    let mut seed = 0;
+    for (index, load) in loads.iter().enumerate() {
+        for connection in 0..load.connections {
+            let ops = (0..load.depth)
+                .map(|_| {
+                    seed += 1;
+                    (load.make)(seed)
+                })
+                .collect();
+            plans[connection % threads].push(Plan { address: load.address, ops, load: index });
+        }
+    }
+    plans
+}
+
+/// Waits for the time, or for all client threads to end.
+async fn until(
+    at: Option<Instant>,
+    event: &mut mpsc::UnboundedReceiver<Event>,
+    ended: &mut usize,
+    threads: usize,
+) -> Result<(), Error> {
+    while *ended < threads {
+        let next = match at {
+            None => event.recv().await,
+            Some(at) => match tokio::time::timeout_at(at.into(), event.recv()).await {
+                Ok(next) => next,
+                Err(_) => return Ok(()),
+            },
+        };
+        match next {
+            Some(Event::Ended(outcome)) => {
+                outcome?;
+                *ended += 1;
+            }
+            Some(Event::Connected) => {}
+            None => return Err(Error::Setup("a client thread panicked".to_owned())),
+        }
+    }
+    Ok(())
+}
+
+fn client_thread(plans: Vec<Plan>, started: watch::Receiver<Start>, events: mpsc::UnboundedSender<Event>) {
+    let outcome = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::from)
+        .and_then(|runtime| runtime.block_on(run_lanes(plans, started, &events)));
+    // Nobody listens any more after an error elsewhere.
+    let _ = events.send(Event::Ended(outcome));
+}
+
+async fn run_lanes(
+    plans: Vec<Plan>,
+    mut started: watch::Receiver<Start>,
+    events: &mpsc::UnboundedSender<Event>,
+) -> Result<(), Error> {
+    let mut lanes = Vec::with_capacity(plans.len());
+    for plan in plans {
+        lanes.push((Lane::connect(plan.address, plan.ops).await?, plan.load));
+    }
+    let _ = events.send(Event::Connected);
+    let start = started.wait_for(Option::is_some).await.map(|start| start.clone()).unwrap_or_default();
+    let Some((window, recorders)) = start else { return Ok(()) };
+    let mut running = tokio::task::JoinSet::new();
+    for (lane, load) in lanes {
+        running.spawn(lane.run(window, recorders[load].clone()));
+    }
+    while let Some(outcome) = running.join_next().await {
+        outcome.map_err(|e| Error::Setup(format!("a lane ended: {e}")))??;
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! [`Lane`]: one connection in a closed loop: as many operations under way as it has, a new one as soon as one ends.
+//!
+//! What one read brings is judged at once, and the requests that follow from it leave in one write.
+
+use crate::op::{Op, Step};
+use crate::recorder::{SharedRecorder, Window};
+use crate::{Error, answer};
+use martite_rpc::client::ClientOptions;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Bytes to read at a time.
+const READ: usize = 256 << 10;
+/// Largest answer accepted.
+const MAX_ANSWER: usize = 256 << 20;
+/// Pause before a request that was refused is sent again.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// An operation and when its first request left.
+struct Slot {
+    op: Box<dyn Op>,
+    started: Instant,
+    /// Its first request waits in the output.
+    fresh: bool,
+}
+
+pub struct Lane {
+    socket: TcpStream,
+    /// Call ids are places in this list.
+    slots: Vec<Slot>,
+    /// Operations under way.
+    busy: usize,
+    input: Vec<u8>,
+    /// Bytes of `input` that are filled.
+    filled: usize,
+    output: Vec<u8>,
+    /// Slots that were refused.
+    again: Vec<u32>,
+}
+
+impl Lane {
+    pub async fn connect(address: SocketAddr, ops: Vec<Box<dyn Op>>) -> Result<Lane, Error> {
+        let mut socket = TcpStream::connect(address).await?;
+        socket.set_nodelay(true)?;
+        socket.write_all(&ClientOptions::new("ClientService").opening()).await?;
+        let now = Instant::now();
+        let slots = ops.into_iter().map(|op| Slot { op, started: now, fresh: false }).collect();
+        let (input, output) = (vec![0; READ], Vec::with_capacity(8 << 10));
+        Ok(Lane { socket, slots, busy: 0, input, filled: 0, output, again: Vec::new() })
+    }
+
+    /// Works until the window is over and all operations under way have ended.
+    pub async fn run(mut self, window: Window, recorder: SharedRecorder) -> Result<(), Error> {
+        for id in 0..self.slots.len() {
+            self.begin(id as u32);
+        }
+        while self.busy > 0 {
+            if !self.again.is_empty() {
+                tokio::time::sleep(PAUSE).await;
+                for id in std::mem::take(&mut self.again) {
+                    self.slots[id as usize].op.again(id, &mut self.output);
+                }
+            }
+            self.write().await?;
+            self.read().await?;
+            self.judge(window, &recorder)?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, id: u32) {
+        let slot = &mut self.slots[id as usize];
+        if slot.op.begin(id, &mut self.output) {
+            slot.fresh = true;
+            self.busy += 1;
+        }
+    }
+
+    async fn write(&mut self) -> Result<(), Error> {
+        if !self.output.is_empty() {
+            let now = Instant::now();
+            for slot in self.slots.iter_mut().filter(|s| s.fresh) {
+                (slot.started, slot.fresh) = (now, false);
+            }
+            self.socket.write_all(&self.output).await?;
+            self.output.clear();
+        }
+        Ok(())
+    }
+
+    async fn read(&mut self) -> Result<(), Error> {
+        if self.filled == self.input.len() {
+            self.input.resize(self.filled + READ, 0);
+        }
+        match self.socket.read(&mut self.input[self.filled..]).await? {
+            0 => Err(Error::wrong("the server closed the connection")),
+            n => {
+                self.filled += n;
+                Ok(())
+            }
+        }
+    }
+
+    /// Judges the answers that are whole.
+    fn judge(&mut self, window: Window, recorder: &SharedRecorder) -> Result<(), Error> {
+        let now = Instant::now();
+        let input = std::mem::take(&mut self.input);
+        let mut at = 0;
+        let mut outcome = Ok(());
+        while let Some((len, rest)) = input[at..self.filled].split_first_chunk::<4>() {
+            let len = u32::from_be_bytes(*len) as usize;
+            if len > MAX_ANSWER {
+                outcome = Err(Error::wrong(format!("an answer of {len} bytes")));
+                break;
+            }
+            let Some(frame) = rest.get(..len) else { break };
+            outcome = self.judge_one(frame, now, window, recorder);
+            if outcome.is_err() {
+                break;
+            }
+            at += 4 + len;
+        }
+        self.input = input;
+        self.input.copy_within(at..self.filled, 0);
+        self.filled -= at;
+        outcome
+    }
+
+    fn judge_one(
+        &mut self,
+        frame: &[u8],
+        now: Instant,
+        window: Window,
+        recorder: &SharedRecorder,
+    ) -> Result<(), Error> {
+        let (id, answer) = answer::parse(frame)?;
+        let slot = self.slots.get_mut(id as usize).ok_or_else(|| match &answer {
+            Err(e) => Error::wrong(e.to_string()),
+            Ok(_) => Error::wrong(format!("an answer to call {id}, which there is not")),
+        })?;
+        let step = match answer {
+            Ok(answer) => slot.op.answer(id, answer, &mut self.output)?,
+            Err(e) => slot.op.failed(e)?,
+        };
+        match step {
+            Step::More => {}
+            Step::Again => self.again.push(id),
+            Step::Done { rows } => {
+                self.busy -= 1;
+                recorder.lock().done(slot.started, now, rows);
+                if !window.is_over(now) {
+                    self.begin(id);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! Operations: what one client thread does again and again. An operation writes requests and judges their answers.
+
+pub mod get;
+pub mod multi_get;
+pub mod put;
+pub mod scan;
+
+use crate::Error;
+use crate::answer::Answer;
+use martite_rpc::client::ClientError;
+
+/// What an answer leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Another request of the same operation is written.
+    More,
+    /// The operation is over; rows that the server had to look at for it.
+    Done { rows: u64 },
+    /// The server is too busy: a pause, then the same again.
+    Again,
+}
+
+/// The operations of one client thread, one after the other.
+pub trait Op: Send {
+    /// Writes the first request of the next operation; false: there are no more.
+    fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool;
+    /// Judges an answer.
+    fn answer(&mut self, id: u32, answer: Answer<'_>, out: &mut Vec<u8>) -> Result<Step, Error>;
+    /// An exception instead of an answer.
+    fn failed(&mut self, error: ClientError) -> Result<Step, Error> {
+        Err(error.into())
+    }
+    /// Writes the request anew after [`Step::Again`].
+    fn again(&mut self, _id: u32, _out: &mut Vec<u8>) {}
+}

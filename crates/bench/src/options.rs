@@ -1,0 +1,66 @@
+//! The command line of `martite bench`.
+
+use crate::server::Spec;
+use crate::workload::Workload;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// Reads from memory: Gets and scans of data that is in the block cache, by 1 to 75 client threads
+    ///
+    /// Starts the servers by itself, loads two tables in the shape of HBase's PerformanceEvaluation (1,000 bytes in one
+    /// column; ten columns of 100 bytes), compacts them, reads them into the cache while it compares every value, and
+    /// measures each workload with each number of threads: rows/s, latencies, CPU of the server and of this client, the
+    /// longest stall. At last, Gets alone and beside scans of the whole table. Every answer is checked; a wrong one
+    /// ends the run.
+    ///
+    /// A table goes to standard output; report.json and report.html (self-contained, with plots) to the folder --out.
+    Offheap(Offheap),
+}
+
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct Offheap {
+    /// Servers, one after the other: `martite` (this program), `hbase` (Apache HBase 2.6.4 from Maven Central; needs
+    /// bash, Maven and a JDK), or one that runs, as NAME=HOST:PORT of its master, with @PID of its region server if
+    /// its CPU is to be read. On one that runs, the tables TestTable and TestTable10 must not be there; they stay.
+    #[arg(long, value_delimiter = ',', default_value = "martite", value_name = "SERVER,…", verbatim_doc_comment)]
+    pub servers: Vec<Spec>,
+    /// Workloads [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "WORKLOAD,…")]
+    pub workloads: Vec<Workload>,
+    /// Client threads: each has one operation under way
+    #[arg(long, value_delimiter = ',', default_value = "1,5,10,20,25,50,75", value_name = "N,…")]
+    pub threads: Vec<usize>,
+    /// Rows of each table
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub rows: u64,
+    /// Regions of each table
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub regions: u64,
+    /// Seconds of each measurement
+    #[arg(long, default_value_t = 5.0)]
+    pub seconds: f64,
+    /// Seconds before each measurement that do not count; five times as many before a workload's first
+    #[arg(long, default_value_t = 2.0)]
+    pub warmup: f64,
+    /// Threads of this process that serve the client's connections
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub client_threads: u64,
+    /// Connections that load the tables
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub load_threads: u64,
+    /// Block cache of a server that is started, in MiB; HBase has a heap of 6 GB (environment: HEAP) beside it
+    #[arg(long, default_value_t = 4096)]
+    pub cache_mib: u64,
+    /// Where the report goes, and the servers' data while they run
+    #[arg(long, value_name = "DIR", default_value = "bench-offheap")]
+    pub out: PathBuf,
+}
+
+impl Offheap {
+    pub fn workloads(&self) -> Vec<Workload> {
+        if self.workloads.is_empty() { Workload::ALL.to_vec() } else { self.workloads.clone() }
+    }
+}

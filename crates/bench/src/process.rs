@@ -1,0 +1,71 @@
+//! What /proc tells of a process: CPU time and memory.
+
+use crate::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Process {
+    pub pid: u32,
+}
+
+impl Process {
+    pub fn this() -> Process {
+        Process { pid: std::process::id() }
+    }
+
+    fn file(self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/{name}", self.pid))
+    }
+
+    fn read(self, name: &str) -> Result<String, Error> {
+        let path = self.file(name);
+        std::fs::read_to_string(&path).map_err(Error::file(&path))
+    }
+
+    /// User and system time of all its threads, those that ended too.
+    pub fn cpu(self) -> Result<Duration, Error> {
+        let ticks = cpu_ticks(&self.read("stat")?)
+            .ok_or_else(|| Error::Setup(format!("{}: no CPU times", self.file("stat").display())))?;
+        let per_second = rustix::param::clock_ticks_per_second().max(1);
+        Ok(Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second)))
+    }
+
+    /// Memory that is resident now, and the most that was, in MiB.
+    pub fn memory_mib(self) -> Result<(u64, u64), Error> {
+        let status = self.read("status")?;
+        let mib = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib >> 10)
+        };
+        Ok((mib("VmRSS:").unwrap_or(0), mib("VmHWM:").unwrap_or(0)))
+    }
+}
+
+/// utime + stime, fields 14 and 15; the name before them may hold blanks and brackets.
+fn cpu_ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some(next()? + next()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_stand_after_the_name() {
+        let stat = "12 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 1400 15 16 17 18";
+        assert_eq!(cpu_ticks(stat), Some(1415));
+        assert_eq!(cpu_ticks("12 (a) S 1"), None);
+        assert_eq!(cpu_ticks(""), None);
+    }
+
+    #[test]
+    fn this_process_has_memory() {
+        let (now, most) = Process::this().memory_mib().unwrap();
+        assert!(now > 0 && most >= now);
+        Process::this().cpu().unwrap();
+        assert!(Process { pid: u32::MAX }.cpu().is_err());
+    }
+}

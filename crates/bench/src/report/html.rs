@@ -1,0 +1,203 @@
+//! One page with everything in it: summary, plots, tables. No script, nothing from elsewhere.
+
+use super::number::{or_dash, short, three, time, trimmed};
+use super::svg::{Plot, Series};
+use super::text::{HEADS, lines};
+use crate::results::{Measurement, Report, ServerResults};
+use crate::workload::Workload;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("style.css");
+
+pub fn page(report: &Report) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "Reads from memory: " (titles(report)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { "Reads from memory" }
+                (about(report))
+                (summary(report))
+                (beside(report))
+                @for workload in report.options.workloads() { (section(report, workload)) }
+                (tables(report))
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn titles(report: &Report) -> String {
+    let titles: Vec<&str> = report.servers.iter().map(|s| s.title.as_str()).collect();
+    titles.join(", ")
+}
+
+fn about(report: &Report) -> Markup {
+    let o = &report.options;
+    html! {
+        p {
+            "Two tables of " (trimmed(&short(o.rows as f64))) " rows in " (o.regions) " regions each, in the shape of HBase's "
+            "PerformanceEvaluation: one column of 1,000 bytes, ten columns of 100 bytes. Compacted, in the block cache, "
+            "read by closed loops: a client thread has one operation under way. Each measurement " (trimmed(&three(o.seconds)))
+            " s after " (trimmed(&three(o.warmup))) " s of warming up; client and server share the machine. Every answer was checked."
+        }
+        p.machine { (report.machine) ". " (report.date) ", martite bench " (report.version) "." }
+        ul.legend {
+            @for (i, server) in report.servers.iter().enumerate() {
+                li class=(format!("s{i}")) {
+                    span.dot {} b { (server.title) }
+                    @if let Some(ms) = server.started_in_ms { ", served after " (time(ms * 1e3)) }
+                    @if let Some(m) = server.memory {
+                        ", memory " (m.idle) " MiB idle, " (m.at_the_end) " MiB at the end"
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A line for each workload: what each server reached, and how many times as much the first reached as the others.
+fn summary(report: &Report) -> Markup {
+    let compared = report.servers.len() > 1;
+    html! {
+        h2 { "Summary" }
+        div.wide { table {
+            tr {
+                th { "workload" } th { "server" } th { "best rows/s" } th { "by threads" }
+                th { "kept by most threads" } th { "rows per second of server CPU" }
+                @if compared { th { "first ÷ this" } }
+                th { "longest operation" } th { "longest stall" }
+            }
+            @for workload in report.options.workloads() {
+                @let first = report.servers.first().and_then(|s| s.summary(workload)).and_then(|s| s.rows_per_cpu_s);
+                @for (i, server) in report.servers.iter().enumerate() {
+                    @if let Some(s) = server.summary(workload) {
+                        tr.first[i == 0] {
+                            td { @if i == 0 { (workload.name()) } }
+                            td class=(format!("s{i}")) { span.dot {} (server.name) }
+                            td { (short(s.best_rows_per_s)) } td { (s.best_threads) }
+                            td { (three(s.held_percent)) " %" }
+                            td { (or_dash(s.rows_per_cpu_s, short)) }
+                            @if compared {
+                                td { @if i > 0 { (or_dash(first.zip(s.rows_per_cpu_s).map(|(a, b)| a / b), three)) } }
+                            }
+                            td { (time(s.max_us)) } td { (time(s.longest_gap_us)) }
+                        }
+                    }
+                }
+            }
+        } }
+        p.note {
+            "A row is one that the server looked at, returned or not. Server CPU is user and system time of its process. "
+            "A stall is a time in which no operation ended on any connection."
+        }
+    }
+}
+
+fn beside(report: &Report) -> Markup {
+    if report.servers.iter().all(|s| s.beside.is_empty()) {
+        return html! {};
+    }
+    html! {
+        h2 { "Gets beside a scan" }
+        p { "Gets of random rows, alone and while one connection scans the whole table again and again." }
+        div.wide { table {
+            tr {
+                th { "server" } th { "threads" } th { "p50 alone" } th { "beside" } th { "p99 alone" } th { "beside" }
+                th { "growth of p99" } th { "p99.9 alone" } th { "beside" } th { "max alone" } th { "beside" }
+                th { "rows/s scanned" }
+            }
+            @for (i, server) in report.servers.iter().enumerate() {
+                @for b in &server.beside {
+                    tr {
+                        td class=(format!("s{i}")) { span.dot {} (server.name) } td { (b.threads) }
+                        td { (time(b.alone.p50_us)) } td { (time(b.beside_scan.p50_us)) }
+                        td { (time(b.alone.p99_us)) } td { (time(b.beside_scan.p99_us)) }
+                        td { (three(b.growth_percent())) " %" }
+                        td { (time(b.alone.p999_us)) } td { (time(b.beside_scan.p999_us)) }
+                        td { (time(b.alone.max_us)) } td { (time(b.beside_scan.max_us)) }
+                        td { (short(b.scanned_rows_per_s)) }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// Throughput, CPU and latency of one workload.
+fn section(report: &Report, workload: Workload) -> Markup {
+    let mut threads = report.options.threads.clone();
+    threads.sort_unstable();
+    threads.dedup();
+    let labels: Vec<String> = threads.iter().map(usize::to_string).collect();
+    let series = |suffix: &str, faint: bool, value: &dyn Fn(&Measurement) -> Option<f64>| -> Vec<Series> {
+        let one = |(colour, server): (usize, &ServerResults)| Series {
+            name: format!("{}{suffix}", server.title),
+            values: threads.iter().map(|t| server.of(workload).find(|m| m.threads == *t).and_then(value)).collect(),
+            colour,
+            faint,
+        };
+        report.servers.iter().enumerate().map(one).collect()
+    };
+    let rate = series("", false, &|m| Some(m.numbers.rows_per_s));
+    let cpu = series("", false, &|m| m.numbers.server_cpu_us_per_row);
+    let mut latency = series(" p50", true, &|m| Some(m.numbers.p50_us));
+    latency.extend(series(" p99", false, &|m| Some(m.numbers.p99_us)));
+    latency.extend(series(" p99.9", true, &|m| Some(m.numbers.p999_us)));
+    let plot = |title, series, write, logarithmic| Plot { title, labels: &labels, series, write, logarithmic };
+    html! {
+        h2 id=(workload.name()) { (workload.name()) }
+        p { (workload.about()) }
+        div.plots {
+            (plot("rows/s by client threads", &rate, short, false).lines())
+            (plot("µs of server CPU a row", &cpu, three, false).bars())
+            (plot("latency: p50, p99 (bold), p99.9", &latency, time, true).lines())
+        }
+    }
+}
+
+fn tables(report: &Report) -> Markup {
+    html! {
+        h2 { "All measurements" }
+        @for server in &report.servers {
+            h3 { (server.title) }
+            div.wide { table {
+                tr { @for head in HEADS { th { (head) } } }
+                @for line in lines(server) { tr { @for cell in &line { td { (cell) } } } }
+            } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::report;
+
+    #[test]
+    fn the_page_stands_alone_and_says_everything() {
+        let page = page(&report());
+        for said in ["martite &lt;1&gt;", "hbase &lt;1&gt;", "Gets beside a scan", "96.0 %", "21.2 %", "24 GiB"] {
+            assert!(page.contains(said), "{said}");
+        }
+        for elsewhere in ["http:", "https:", "<script", "<link", "src="] {
+            assert!(!page.contains(elsewhere), "{elsewhere}");
+        }
+        let plots = 3 * report().options.workloads().len();
+        assert_eq!(page.matches("<svg").count(), plots);
+        assert_eq!(page.matches("</svg>").count(), plots);
+    }
+
+    #[test]
+    fn one_server_is_not_compared() {
+        let mut alone = report();
+        alone.servers.truncate(1);
+        assert!(!page(&alone).contains("first ÷ this"));
+        assert!(page(&report()).contains("first ÷ this"));
+    }
+}

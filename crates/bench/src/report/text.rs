@@ -1,0 +1,101 @@
+//! The tables that a terminal shows.
+
+use super::number::{or_dash, short, time};
+use crate::results::{Measurement, Numbers, Report, ServerResults};
+use std::fmt::Write;
+
+/// Heads of a measurement's columns.
+pub const HEADS: [&str; 11] = [
+    "workload",
+    "threads",
+    "rows/s",
+    "ops/s",
+    "p50",
+    "p99",
+    "p99.9",
+    "max",
+    "server CPU/row",
+    "client CPU/row",
+    "longest stall",
+];
+
+/// What stands under them.
+pub fn columns(name: &str, threads: &str, n: &Numbers) -> [String; 11] {
+    [
+        name.to_owned(),
+        threads.to_owned(),
+        short(n.rows_per_s),
+        short(n.operations_per_s),
+        time(n.p50_us),
+        time(n.p99_us),
+        time(n.p999_us),
+        time(n.max_us),
+        or_dash(n.server_cpu_us_per_row, time),
+        time(n.client_cpu_us_per_row),
+        time(n.longest_gap_us),
+    ]
+}
+
+/// The lines of a server: its tables' first, then the measurements, then Gets beside scans.
+pub fn lines(server: &ServerResults) -> Vec<[String; 11]> {
+    let mut lines = Vec::new();
+    for table in &server.tables {
+        lines.push(columns(&format!("load {}", table.table), &table.threads.to_string(), &table.load));
+        lines.push(columns(&format!("first read {}", table.table), "1", &table.first_read));
+    }
+    for Measurement { workload, threads, numbers } in &server.measurements {
+        lines.push(columns(workload.name(), &threads.to_string(), numbers));
+    }
+    for beside in &server.beside {
+        lines.push(columns("get, alone", &beside.threads.to_string(), &beside.alone));
+        let name = format!("get, beside {} rows/s", short(beside.scanned_rows_per_s));
+        lines.push(columns(&name, &beside.threads.to_string(), &beside.beside_scan));
+    }
+    lines
+}
+
+pub fn text(report: &Report) -> String {
+    let mut out = format!("{} rows a table. {}. {}\n", report.options.rows, report.machine, report.date);
+    for server in &report.servers {
+        let started = or_dash(server.started_in_ms, |ms| time(ms * 1e3));
+        let memory = server.memory.map_or_else(|| "–".to_owned(), |m| format!("{} MiB", m.at_the_end));
+        let _ = writeln!(out, "\n{}: served after {started}, memory at the end {memory}", server.title);
+        out.push_str(&table(&lines(server)));
+    }
+    out
+}
+
+/// Columns as wide as their widest; the first to the left, the others to the right.
+fn table(lines: &[[String; 11]]) -> String {
+    let heads = HEADS.map(str::to_owned);
+    let all = || std::iter::once(&heads).chain(lines);
+    let width = |column: usize| all().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..HEADS.len()).map(width).collect();
+    let mut out = String::new();
+    for line in all() {
+        let _ = write!(out, "{:<1$}", line[0], widths[0]);
+        for (cell, width) in line.iter().zip(&widths).skip(1) {
+            let _ = write!(out, "  {cell:>width$}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::report;
+
+    #[test]
+    fn columns_stand_under_their_heads() {
+        let text = text(&report());
+        let table: Vec<&str> = text.lines().skip_while(|l| !l.starts_with("workload")).take(8).collect();
+        assert!(table.iter().all(|l| l.chars().count() == table[0].chars().count()), "{text}");
+        assert!(table[3].starts_with("get "), "{text}");
+        let words: Vec<&str> = table[4].split_whitespace().collect();
+        assert_eq!(words[..6], ["get", "5", "50.0", "K", "50.0", "K"]);
+        assert!(text.contains("served after 31.4 ms, memory at the end 5000 MiB"), "{text}");
+        assert!(text.contains("get, beside 1.00 M rows/s"), "{text}");
+    }
+}

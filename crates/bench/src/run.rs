@@ -1,0 +1,164 @@
+//! The run: server after server, table after table, workload after workload.
+
+use crate::drive::{Load, Outcome, Timing, drive};
+use crate::machine::Machine;
+use crate::options::Offheap;
+use crate::progress::Progress;
+use crate::results::{Beside, Measurement, Memory, Numbers, Report, ServerResults};
+use crate::rows::{SINGLE, Shape, TEN};
+use crate::server::{Server, Spec};
+use crate::target::Target;
+use crate::workload::{Workload, full_scan};
+use crate::{Error, report, setup};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A server's first run of a workload warms up so many times longer: a JIT compiler wants to see it first.
+const FIRST: u32 = 5;
+/// Client threads of Gets that are measured beside a scan.
+const BESIDE: [usize; 2] = [1, 10];
+
+/// Runs `martite bench offheap`; the report is printed and written.
+pub fn run(options: &Offheap) -> Result<(), Error> {
+    if options.threads.contains(&0) || !(options.seconds > 0.0 && options.warmup >= 0.0) {
+        return Err(Error::Setup("--threads and --seconds must be above 0".to_owned()));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let report = runtime.block_on(async {
+        tokio::select! {
+            report = measure(options) => report,
+            _ = tokio::signal::ctrl_c() => Err(Error::Interrupted),
+        }
+    })?;
+    print!("{}", report::text(&report));
+    for path in report::write(&report, &options.out)? {
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+async fn measure(options: &Offheap) -> Result<Report, Error> {
+    std::fs::create_dir_all(&options.out).map_err(Error::file(&options.out))?;
+    let mut report = Report {
+        date: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        version: env!("CARGO_PKG_VERSION"),
+        machine: Machine::read(),
+        options: options.clone(),
+        servers: Vec::new(),
+    };
+    let progress = Progress::new(steps(options));
+    for spec in &options.servers {
+        let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
+        progress.step(&format!("{}: start", spec.name()));
+        let server = Server::start(spec, data.path(), options.cache_mib).await?;
+        let run = Run { spec, server: &server, options, progress: &progress };
+        report.servers.push(run.server().await?);
+        drop(server);
+    }
+    progress.finish();
+    Ok(report)
+}
+
+/// The tables that the workloads use.
+fn shapes(options: &Offheap) -> Vec<Shape> {
+    let used = |shape: &Shape| options.workloads().iter().any(|w| w.shape() == *shape);
+    [SINGLE, TEN].into_iter().filter(used).collect()
+}
+
+/// Whether Gets are measured beside scans.
+fn has_beside(options: &Offheap) -> bool {
+    options.workloads().contains(&Workload::Get)
+}
+
+fn steps(options: &Offheap) -> u64 {
+    let beside = if has_beside(options) { BESIDE.len() } else { 0 };
+    let each = 1 + shapes(options).len() + options.workloads().len() * options.threads.len() + beside;
+    (options.servers.len() * each) as u64
+}
+
+/// One server's part.
+struct Run<'a> {
+    spec: &'a Spec,
+    server: &'a Server,
+    options: &'a Offheap,
+    progress: &'a Progress,
+}
+
+impl Run<'_> {
+    async fn server(&self) -> Result<ServerResults, Error> {
+        let process = self.server.process;
+        let idle = process.map(|p| p.memory_mib()).transpose()?.map(|(now, _)| now);
+        let mut results = ServerResults {
+            name: self.spec.name().to_owned(),
+            title: self.server.title.clone(),
+            started_in_ms: self.server.started_in.map(|d| d.as_secs_f64() * 1e3),
+            memory: None,
+            tables: Vec::new(),
+            measurements: Vec::new(),
+            beside: Vec::new(),
+        };
+        let mut targets = Vec::new();
+        for shape in shapes(self.options) {
+            self.step(&format!("load {}", shape.table));
+            let (target, table) = setup::prepare(self.server, shape, self.options).await?;
+            targets.push(target);
+            results.tables.push(table);
+        }
+        setup::quiet(process).await?;
+        for workload in self.options.workloads() {
+            if let Some(target) = targets.iter().find(|t| t.shape == workload.shape()) {
+                self.workload(workload, target, &mut results.measurements).await?;
+            }
+        }
+        if let Some(target) = targets.iter().find(|t| t.shape == SINGLE).filter(|_| has_beside(self.options)) {
+            for threads in BESIDE {
+                results.beside.push(self.beside(target, threads).await?);
+            }
+        }
+        if let Some(((at_the_end, most), idle)) = process.map(|p| p.memory_mib()).transpose()?.zip(idle) {
+            results.memory = Some(Memory { idle, at_the_end, most });
+        }
+        Ok(results)
+    }
+
+    async fn workload(
+        &self,
+        workload: Workload,
+        target: &Arc<Target>,
+        measurements: &mut Vec<Measurement>,
+    ) -> Result<(), Error> {
+        for (nth, &threads) in self.options.threads.iter().enumerate() {
+            self.step(&format!("{} by {threads}", workload.name()));
+            let factor = if nth == 0 { FIRST } else { 1 };
+            let outcome = self.drive(&[workload.load(target, threads)], factor).await?;
+            measurements.push(Measurement { workload, threads, numbers: Numbers::of(&outcome, 0) });
+        }
+        Ok(())
+    }
+
+    /// Gets alone, then with a scan of the whole table beside them.
+    async fn beside(&self, target: &Arc<Target>, threads: usize) -> Result<Beside, Error> {
+        self.step(&format!("get by {threads}, alone and beside a scan"));
+        let alone = self.drive(&[Workload::Get.load(target, threads)], 1).await?;
+        let beside = self.drive(&[Workload::Get.load(target, threads), full_scan(target)], 1).await?;
+        Ok(Beside {
+            threads,
+            alone: Numbers::of(&alone, 0),
+            beside_scan: Numbers::of(&beside, 0),
+            scanned_rows_per_s: Numbers::of(&beside, 1).rows_per_s,
+        })
+    }
+
+    async fn drive(&self, loads: &[Load<'_>], warmups: u32) -> Result<Outcome, Error> {
+        let timing = Timing {
+            warmup: Duration::from_secs_f64(self.options.warmup) * warmups,
+            length: Some(Duration::from_secs_f64(self.options.seconds)),
+            client_threads: self.options.client_threads as usize,
+        };
+        drive(loads, timing, self.server.process).await
+    }
+
+    fn step(&self, what: &str) {
+        self.progress.step(&format!("{}: {what}", self.spec.name()));
+    }
+}

@@ -1,0 +1,139 @@
+//! Tables before they are measured: made, loaded, in one file each, and in the cache.
+
+use crate::drive::{Load, Timing, drive};
+use crate::op::put::Put;
+use crate::op::scan::{Passing, Scan};
+use crate::op::{Op, Step};
+use crate::options::Offheap;
+use crate::process::Process;
+use crate::results::{Numbers, TableResults};
+use crate::rows::{self, FAMILY, Shape};
+use crate::server::Server;
+use crate::target::Target;
+use crate::{Error, answer};
+use martite_catalog::{FamilyDescriptor, TableDescriptor, TableName};
+use martite_client::{Admin, Cluster};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+/// How long a server may take to come up, to compact, to become quiet: ten minutes, looked at twice a second.
+const LOOK: Duration = Duration::from_millis(500);
+const LOOKS: usize = 1200;
+/// A server that uses less than this share of a core is quiet.
+const QUIET: f64 = 0.05;
+
+/// Makes a table and fills it and the cache.
+pub async fn prepare(server: &Server, shape: Shape, options: &Offheap) -> Result<(Arc<Target>, TableResults), Error> {
+    let cluster = Cluster::connect(&server.registry).await?;
+    let name = TableName::parse(shape.table).map_err(martite_client::Error::from)?;
+    let admin = create(&cluster, &name, options).await?;
+    let target = Arc::new(Target::new(shape, options.rows, cluster.regions(&name).await?).await?);
+
+    let next = Arc::new(AtomicU64::new(0));
+    let make = |_| Box::new(Put::new(target.clone(), next.clone())) as Box<dyn Op>;
+    let threads = options.load_threads as usize;
+    let load = Load { address: target.address, connections: threads, depth: 1, make: Box::new(make) };
+    let load = once(load, server.process, options).await?;
+    check_rows(&load, options.rows)?;
+
+    admin.flush_table(&name).await?;
+    compact(&cluster, &admin, &name).await?;
+    quiet(server.process).await?;
+    let make = |_| {
+        let scan = Scan::new(target.clone(), Passing::All, target.rows, 0).checking_all();
+        Box::new(Once { op: scan, begun: false }) as Box<dyn Op>
+    };
+    let load_all = Load { address: target.address, connections: 1, depth: 1, make: Box::new(make) };
+    let first_read = once(load_all, server.process, options).await?;
+    check_rows(&first_read, options.rows)?;
+    Ok((target, TableResults { table: shape.table, threads: options.load_threads, load, first_read }))
+}
+
+fn check_rows(numbers: &Numbers, rows: u64) -> Result<(), Error> {
+    if numbers.rows == rows { Ok(()) } else { Err(Error::wrong(format!("{} of {rows} rows", numbers.rows))) }
+}
+
+/// A load that ends by itself.
+async fn once(load: Load<'_>, server: Option<Process>, options: &Offheap) -> Result<Numbers, Error> {
+    let timing = Timing { warmup: Duration::ZERO, length: None, client_threads: options.client_threads as usize };
+    Ok(Numbers::of(&drive(&[load], timing, server).await?, 0))
+}
+
+/// The first operation of many.
+struct Once<O> {
+    op: O,
+    begun: bool,
+}
+
+impl<O: Op> Op for Once<O> {
+    fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
+        !std::mem::replace(&mut self.begun, true) && self.op.begin(id, out)
+    }
+    fn answer(&mut self, id: u32, answer: answer::Answer<'_>, out: &mut Vec<u8>) -> Result<Step, Error> {
+        self.op.answer(id, answer, out)
+    }
+}
+
+/// Makes the table; a server that has just come up may still refuse for a while.
+async fn create(cluster: &Cluster, name: &TableName, options: &Offheap) -> Result<Admin, Error> {
+    let table = TableDescriptor::new(name.clone()).with_family(FamilyDescriptor::new(FAMILY));
+    let regions = options.regions.min(options.rows);
+    let splits: Vec<rows::Key> = (1..regions).map(|i| rows::key(options.rows / regions * i)).collect();
+    let splits: Vec<&[u8]> = splits.iter().map(|key| &key[..]).collect();
+    let mut looks = 0;
+    loop {
+        let made = async {
+            let admin = connect(cluster).await?;
+            if admin.table_names().await?.contains(name) {
+                return Err(Error::Setup(format!("the table {name} is there already")));
+            }
+            admin.create_table(&table, &splits).await?;
+            Ok(admin)
+        };
+        match made.await {
+            Err(Error::Client(e)) if e.is_transient() && looks < LOOKS => tokio::time::sleep(LOOK).await,
+            made => return made,
+        }
+        looks += 1;
+    }
+}
+
+/// To the active master and to the server that has hbase:meta.
+async fn connect(cluster: &Cluster) -> Result<Admin, Error> {
+    let master = martite_client::cluster::resolve(&cluster.master().await?.address()).await?;
+    let regions = martite_client::cluster::resolve(&cluster.meta_server().await?.address()).await?;
+    Ok(Admin::connect(master, regions).await?)
+}
+
+/// One file a store: so that servers are compared in the same state.
+async fn compact(cluster: &Cluster, admin: &Admin, name: &TableName) -> Result<(), Error> {
+    let regions = cluster.regions(name).await?;
+    for region in &regions {
+        admin.compact_region(&region.info, true).await?;
+    }
+    for region in &regions {
+        let mut looks = 0;
+        while admin.is_compacting(&region.info).await? {
+            looks += 1;
+            if looks > LOOKS {
+                return Err(Error::Setup(format!("{name} is still compacting")));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the server does nothing by itself.
+pub async fn quiet(server: Option<Process>) -> Result<(), Error> {
+    let Some(server) = server else { return Ok(()) };
+    for _ in 0..LOOKS {
+        let before = server.cpu()?;
+        tokio::time::sleep(LOOK).await;
+        if server.cpu()?.saturating_sub(before) < LOOK.mul_f64(QUIET) {
+            return Ok(());
+        }
+    }
+    Err(Error::Setup("the server does not become quiet".to_owned()))
+}

@@ -1,0 +1,118 @@
+//! [`Target`]: a table as requests need it: its regions with the bytes that name them.
+
+use crate::Error;
+use crate::rows::{self, Key, Shape};
+use bytes::Bytes;
+use martite_client::Location;
+use martite_client::admin::by_name;
+use martite_proto as pb;
+use martite_rpc::format::put_varint;
+use pb::Message;
+use std::net::SocketAddr;
+
+/// A region of the table.
+#[derive(Debug)]
+pub struct Region {
+    start: Bytes,
+    /// Exclusive; empty: no end.
+    pub end: Bytes,
+    pub specifier: pb::RegionSpecifier,
+    /// Field 1, a RegionSpecifier, as it stands in every request.
+    pub field: Vec<u8>,
+}
+
+/// One table on the one region server that is driven.
+#[derive(Debug)]
+pub struct Target {
+    pub shape: Shape,
+    /// Rows 0 .. rows are there.
+    pub rows: u64,
+    pub address: SocketAddr,
+    /// By start key, without gaps.
+    pub regions: Vec<Region>,
+    /// Field `column` of a Get (2): the family with its columns.
+    pub get_columns: Vec<u8>,
+}
+
+/// Appends a field that is bytes or a message.
+pub fn put_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
+    put_varint(out, u64::from(field << 3 | 2));
+    put_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+impl Target {
+    pub async fn new(shape: Shape, rows: u64, locations: Vec<Location>) -> Result<Target, Error> {
+        let server = locations.first().map(|l| l.server.address()).ok_or_else(|| Error::no_table(shape.table))?;
+        if let Some(other) = locations.iter().find(|l| l.server.address() != server) {
+            return Err(Error::Setup(format!(
+                "{} is on {server} and {}: the load generator drives one region server",
+                shape.table,
+                other.server.address()
+            )));
+        }
+        let address = martite_client::cluster::resolve(&server).await?;
+        let regions = locations
+            .into_iter()
+            .map(|l| {
+                let specifier = by_name(&l.info);
+                let mut field = Vec::new();
+                put_field(&mut field, 1, &specifier.encode_to_vec());
+                Region { start: l.info.start_key().clone(), end: l.info.end_key().clone(), specifier, field }
+            })
+            .collect();
+        Ok(Target { shape, rows, address, regions, get_columns: get_columns(shape) })
+    }
+
+    /// The place of the region that has a row.
+    #[inline]
+    pub fn region_of(&self, key: &Key) -> usize {
+        self.regions.partition_point(|r| *r.start <= key[..]).saturating_sub(1)
+    }
+}
+
+/// The columns that a read names: all of the table's, as PerformanceEvaluation does.
+pub fn columns(shape: Shape) -> pb::Column {
+    pb::Column {
+        family: rows::FAMILY.into(),
+        qualifier: (0..shape.columns).map(|c| Bytes::copy_from_slice(&Shape::qualifier(c))).collect(),
+    }
+}
+
+fn get_columns(shape: Shape) -> Vec<u8> {
+    let mut field = Vec::new();
+    put_field(&mut field, 2, &columns(shape).encode_to_vec());
+    field
+}
+
+#[cfg(test)]
+pub fn example(shape: Shape, rows: u64, splits: &[u64]) -> Target {
+    use martite_catalog::{RegionInfo, ServerName, TableName};
+    let name = TableName::parse(shape.table).unwrap();
+    let mut bounds = vec![Bytes::new()];
+    bounds.extend(splits.iter().map(|s| Bytes::copy_from_slice(&rows::key(*s))));
+    bounds.push(Bytes::new());
+    let server = ServerName::new("127.0.0.1", 16020, 1);
+    let locations = bounds
+        .windows(2)
+        .map(|b| Location {
+            info: RegionInfo::new(name.clone(), b[0].clone(), b[1].clone(), 1),
+            server: server.clone(),
+        })
+        .collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(Target::new(shape, rows, locations)).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::SINGLE;
+
+    #[test]
+    fn a_row_is_in_the_region_that_begins_at_or_before_it() {
+        let target = example(SINGLE, 100, &[10, 50]);
+        let region = |row| target.region_of(&rows::key(row));
+        assert_eq!([0, 9, 10, 49, 50, 99].map(region), [0, 0, 1, 1, 2, 2]);
+    }
+}
