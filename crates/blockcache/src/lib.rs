@@ -8,6 +8,7 @@
 //!                     read twice there: to main           read since: round again
 //!                     else out, and remembered: when it comes back, it goes to main
 //!           new ──▶ | meta, up to half of the cache | ──▶ out               indexes, bloom filters
+//!           new ──▶ | in memory, up to a quarter | ──▶ out                  data of IN_MEMORY families
 //! ```
 //! The policy is S3-FIFO: a scan that reads each block once passes through the small queue, and what is read again and
 //! again stays. Blocks are shared by reference count: an evicted one lives on with whoever holds it.
@@ -27,6 +28,7 @@ use stats::{Counters, LookUps};
 pub use stats::{KindStats, Stats};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use table::Table;
 
 /// Identity of an open file and the block's offset in it.
@@ -59,6 +61,7 @@ pub struct FileBlocks<V> {
     id: u64,
     table: Arc<Table<V>>,
     flights: Flights,
+    in_memory: AtomicBool,
     shared: Arc<Shared<V>>,
 }
 
@@ -83,8 +86,8 @@ impl<V: Send + Sync + 'static> BlockCache<V> {
             return file.clone();
         }
         let new = || {
-            let (table, flights, shared) = (Arc::default(), Flights::default(), self.shared.clone());
-            Arc::new(FileBlocks { id, table, flights, shared })
+            let (flights, in_memory) = (Flights::default(), AtomicBool::new(false));
+            Arc::new(FileBlocks { id, table: Arc::default(), flights, in_memory, shared: self.shared.clone() })
         };
         self.files.write().entry(id).or_insert_with(new).clone()
     }
@@ -185,6 +188,11 @@ impl<V: Send + Sync + 'static> FileBlocks<V> {
     /// As `get`, without counting and without making the block more likely to stay.
     pub fn peek(&self, offset: u64) -> Option<Arc<V>> {
         self.table.peek(offset)
+    }
+
+    /// Data blocks that come from now on stay longer than those of other files (HBase: IN_MEMORY).
+    pub fn set_in_memory(&self, in_memory: bool) {
+        self.in_memory.store(in_memory, Ordering::Relaxed);
     }
 
     /// A value that does not fit at all is dropped at once.

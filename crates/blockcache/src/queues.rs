@@ -5,11 +5,14 @@ use crate::table::Table;
 use crate::{FileBlocks, Kind};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// New data blocks have this part of the cache, at least.
 const SMALL_PART: u64 = 10;
 /// Indexes and bloom filters have this part of the cache, at most.
 const META_PART: u64 = 2;
+/// Data of families that are to be in memory has this part, before others.
+const IN_MEMORY_PART: u64 = 4;
 /// Read so often in the small queue, a block is worth keeping.
 const WORTH_KEEPING: u8 = 2;
 /// So many stale items are left where they are.
@@ -20,11 +23,12 @@ enum Place {
     Small,
     Main,
     Meta,
+    InMemory,
 }
 
 impl Place {
     fn of(number: u8) -> Place {
-        [Place::Small, Place::Main, Place::Meta][number as usize % 3]
+        [Place::Small, Place::Main, Place::Meta, Place::InMemory][number as usize % 4]
     }
 }
 
@@ -42,7 +46,7 @@ struct Queue<V> {
 
 pub(crate) struct Queues<V> {
     /// By [`Place`].
-    queues: [Queue<V>; 3],
+    queues: [Queue<V>; 4],
     capacity_bytes: u64,
     /// Blocks that are here.
     live: usize,
@@ -58,7 +62,7 @@ type Evicted<V> = Vec<Arc<V>>;
 impl<V> Queues<V> {
     pub(crate) fn new(capacity_bytes: u64) -> Queues<V> {
         let queue = || Queue { items: VecDeque::new(), bytes: 0 };
-        let queues = [queue(), queue(), queue()];
+        let queues = [queue(), queue(), queue(), queue()];
         Queues { queues, capacity_bytes, live: 0, inserts: 0, evictions: 0, passed: 0 }
     }
 
@@ -97,6 +101,7 @@ impl<V> Queues<V> {
             return evicted;
         };
         let place = match kind {
+            Kind::Data if file.in_memory.load(Relaxed) => Place::InMemory,
             Kind::Data if self.left_lately(&file.table, offset) => Place::Main,
             Kind::Data => Place::Small,
             Kind::Index | Kind::Bloom | Kind::Meta => Place::Meta,
@@ -152,13 +157,18 @@ impl<V> Queues<V> {
     fn place_to_evict_from(&self) -> Option<Place> {
         let bytes = |place: Place| self.queues[place as usize].bytes;
         let (small, main, meta) = (bytes(Place::Small), bytes(Place::Main), bytes(Place::Meta));
+        let in_memory = bytes(Place::InMemory);
         if meta > self.capacity_bytes / META_PART {
             return Some(Place::Meta);
+        }
+        if in_memory > self.capacity_bytes / IN_MEMORY_PART {
+            return Some(Place::InMemory);
         }
         if small > 0 && (small > self.capacity_bytes / SMALL_PART || main == 0) {
             return Some(Place::Small);
         }
-        [(main, Place::Main), (meta, Place::Meta)].into_iter().find(|(bytes, _)| *bytes > 0).map(|(_, place)| place)
+        let others = [(main, Place::Main), (in_memory, Place::InMemory), (meta, Place::Meta)];
+        others.into_iter().find(|(bytes, _)| *bytes > 0).map(|(_, place)| place)
     }
 
     /// One turn of a queue: its first block goes, or stays and goes to the end of a queue.
@@ -168,7 +178,7 @@ impl<V> Queues<V> {
         let heat = slot.heat();
         let stays_in = match place {
             Place::Small => (heat >= WORTH_KEEPING).then_some((Place::Main, 0)),
-            Place::Main | Place::Meta => heat.checked_sub(1).map(|less| (place, less)),
+            Place::Main | Place::Meta | Place::InMemory => heat.checked_sub(1).map(|less| (place, less)),
         };
         if let Some((to, heat)) = stays_in {
             slot.set_heat(heat);

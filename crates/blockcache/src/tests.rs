@@ -167,6 +167,20 @@ fn data_does_not_push_out_indexes_and_these_have_a_bound() {
 }
 
 #[test]
+fn blocks_of_files_in_memory_go_last_and_have_a_bound() {
+    let cache = cache(8 << 20);
+    cache.file(1).set_in_memory(true);
+    (0..30).for_each(|i| read(&cache, (1, i)));
+    for _ in 0..4 {
+        (0..2000).for_each(|i| read(&cache, (2, i)));
+    }
+    assert_eq!(kept(&cache, 1, 0..30), 30);
+    (0..1000).for_each(|i| read(&cache, (1, i)));
+    let kept = kept(&cache, 1, 0..1000);
+    assert!((28..=32).contains(&kept), "{kept} blocks of 64 KiB in a quarter of 8 MiB");
+}
+
+#[test]
 fn a_value_larger_than_the_cache_is_not_kept() {
     let cache = cache(1 << 20);
     cache.insert((1, 1), Kind::Data, Arc::new(vec![0; 2 << 20]));

@@ -148,10 +148,10 @@ options! {
     BLOOM_BLOCK_SIZE: Size = "io.storefile.bloom.block.size", [], "131072", start, "Size of a block of a bloom filter.";
     BLOOM_ERROR_RATE: Decimal = "io.storefile.bloom.error.rate", [], "0.01", later, "Share of wrong positives of a bloom filter.";
     BLOOM_ENABLED: Bool = "io.storefile.bloom.enabled", [], "true", later, "Whether bloom filters are written and used.";
-    CACHE_BLOCKS_ON_WRITE: Bool = "hbase.rs.cacheblocksonwrite", [], "false", later, "Cache data blocks as they are written.";
+    CACHE_BLOCKS_ON_WRITE: Bool = "hbase.rs.cacheblocksonwrite", [], "false", start, "Cache data blocks as they are written.";
     CACHE_INDEX_ON_WRITE: Bool = "hfile.block.index.cacheonwrite", [], "false", later, "Cache index blocks as they are written.";
     CACHE_BLOOM_ON_WRITE: Bool = "hfile.block.bloom.cacheonwrite", [], "false", later, "Cache bloom blocks as they are written.";
-    PREFETCH_ON_OPEN: Bool = "hbase.rs.prefetchblocksonopen", [], "false", later, "Read every block of a file into the cache when it is opened.";
+    PREFETCH_ON_OPEN: Bool = "hbase.rs.prefetchblocksonopen", [], "false", start, "Read every block of a file into the cache when it is opened.";
     CHECKSUM_ALGORITHM: Text = "hbase.hstore.checksum.algorithm", [], "CRC32C", later, "Checksum of blocks: CRC32C, CRC32 or NULL.";
     BYTES_PER_CHECKSUM: Size = "hbase.hstore.bytes.per.checksum", [], "16384", later, "Bytes that one checksum covers.";
     CHECKSUM_VERIFY: Bool = "hbase.regionserver.checksum.verify", [], "true", later, "Verify blocks when they are read.";

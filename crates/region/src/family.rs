@@ -32,6 +32,7 @@ pub fn family_options(family: &FamilyDescriptor, table: &TableDescriptor) -> Res
         cache_data: family.is_block_cache(),
         in_memory: family.is_in_memory(),
         cache_data_on_write: family.is_cache_data_on_write(),
+        prefetch_on_open: family.is_prefetch_blocks_on_open(),
         time_to_purge_deletes_ms: setting(family, table, "hbase.hstore.time.to.purge.deletes").unwrap_or(0),
         delete_expired_files: setting(family, table, "hbase.store.delete.expired.storefile").unwrap_or(true),
         tracker: tracker(family, table)?,

@@ -1,6 +1,6 @@
 //! Flushes, compactions and splits: work that regions ask for and threads of low priority do.
 //!
-//! One thread flushes, a few compact; a thread of its own looks every few seconds for what is overdue (old edits,
+//! One thread flushes, a few compact, one fills the cache; a thread of its own looks every few seconds for what is overdue (old edits,
 //! periodic major compactions, expired scanner leases). Each asked-for piece of work is queued once.
 
 use crate::RegionServer;
@@ -99,6 +99,7 @@ impl Queue {
 pub struct Background {
     flushes: Queue,
     compactions: Queue,
+    prefetches: Queue,
     stopped: AtomicBool,
     compactions_on: AtomicBool,
     chores: (Mutex<()>, Condvar),
@@ -122,6 +123,7 @@ impl Background {
         for _ in 0..server.options.small_compaction_threads + server.options.large_compaction_threads {
             spawn("compact", Background::run_compactions)?;
         }
+        spawn("prefetch", Background::run_prefetches)?;
         spawn("chores", Background::run_chores)
     }
 
@@ -130,6 +132,7 @@ impl Background {
         self.stopped.store(true, Ordering::Release);
         self.flushes.stop();
         self.compactions.stop();
+        self.prefetches.stop();
         self.chores.1.notify_all();
         let threads = std::mem::take(&mut *self.threads.lock());
         for thread in threads {
@@ -149,6 +152,10 @@ impl Background {
 
     pub(crate) fn want_compaction(&self, job: Job) {
         self.compactions.push(job);
+    }
+
+    pub(crate) fn want_prefetch(&self, region: &str) {
+        self.prefetches.push(Job::new(region));
     }
 
     pub(crate) fn switch_compactions(&self, on: bool) -> bool {
@@ -236,6 +243,25 @@ impl Background {
         }
     }
 
+    fn run_prefetches(&self) {
+        while let Some(job) = self.prefetches.pop() {
+            let Some(server) = self.server() else { return };
+            if let Some(region) = server.online.by_encoded(&job.region) {
+                self.prefetch(&region);
+            }
+            self.prefetches.done(&job);
+        }
+    }
+
+    fn prefetch(&self, region: &Region) {
+        for (_, store) in region.stores().iter().filter(|(_, store)| store.wants_prefetch()) {
+            if let Err(error) = store.prefetch(self) {
+                // Reads bring what they need.
+                tracing::debug!(region = %region.info().name_string(), %error, "not all blocks were prefetched");
+            }
+        }
+    }
+
     fn run_chores(&self) {
         while !self.stopped.load(Ordering::Acquire) {
             let Some(server) = self.server() else { return };
@@ -250,7 +276,7 @@ impl Background {
     }
 }
 
-/// A compaction stops when the server does.
+/// Compactions and prefetches stop when the server does.
 impl Throttle for Background {
     fn pause(&self, _bytes: u64) -> Result<(), String> {
         if self.stopped.load(Ordering::Acquire) { Err("the server is stopping".to_owned()) } else { Ok(()) }

@@ -166,6 +166,9 @@ impl RegionServer {
         // First, or the compaction would look for it in vain.
         self.online.insert(region.clone());
         self.compact_if_due(&region);
+        if region.stores().iter().any(|(_, store)| store.wants_prefetch()) {
+            self.background.want_prefetch(info.encoded_name());
+        }
         Ok(seq)
     }
 

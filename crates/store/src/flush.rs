@@ -9,7 +9,7 @@
 //! Readers see each cell at every moment: in the segment until the file list has the file, and never in both.
 
 use crate::{
-    CompactionKind, CompactionScan, CompactionScanner, ReadView, Segment, Store, StoreError,
+    CompactionKind, CompactionScan, CompactionScanner, ReadView, Segment, Store, StoreError, Unthrottled,
     output::{NewFile, NewFileOptions, TmpFile},
 };
 use martite_hfile::StoreMeta;
@@ -111,8 +111,8 @@ impl Store {
         self.counters.count_flush(flushed.cells, flushed.size_bytes);
         self.add_flushed(file.as_ref(), flushed.now_ms)?;
         drop(ticket);
-        if let Some(file) = file.filter(|_| self.options().cache_data_on_write)
-            && let Err(error) = self.cache_whole(&file)
+        if let Some(file) = file.filter(|_| self.options().cache_data_on_write || self.config().cache_data_on_write)
+            && let Err(error) = self.cache_whole(&file, &Unthrottled)
         {
             // The file is in place: this only costs warmth.
             tracing::debug!(%error, "the new file starts cold");

@@ -42,8 +42,12 @@ pub struct FamilyOptions {
     pub compress_tags: bool,
     /// `BLOCKCACHE`: data blocks of reads enter the cache.
     pub cache_data: bool,
+    /// `IN_MEMORY`: data blocks leave the cache after those of other families.
     pub in_memory: bool,
+    /// `CACHE_DATA_ON_WRITE`: a flush leaves the new file's blocks in the cache.
     pub cache_data_on_write: bool,
+    /// `PREFETCH_BLOCKS_ON_OPEN`.
+    pub prefetch_on_open: bool,
     /// `hbase.hstore.time.to.purge.deletes`: major compactions keep delete markers younger than this.
     pub time_to_purge_deletes_ms: u64,
     /// `hbase.store.delete.expired.storefile`: a file whose newest cell has expired is dropped unread.
@@ -93,6 +97,7 @@ impl FamilyOptions {
             cache_data: true,
             in_memory: false,
             cache_data_on_write: false,
+            prefetch_on_open: false,
             time_to_purge_deletes_ms: 0,
             delete_expired_files: true,
             tracker: FileTracker::Directory,
@@ -146,6 +151,10 @@ pub struct StoreConfig {
     pub index_block_bytes: usize,
     /// `io.storefile.bloom.block.size`.
     pub bloom_block_bytes: usize,
+    /// `hbase.rs.cacheblocksonwrite`: of all families.
+    pub cache_data_on_write: bool,
+    /// `hbase.rs.prefetchblocksonopen`: of all families.
+    pub prefetch_on_open: bool,
 }
 
 impl StoreConfig {
@@ -172,6 +181,8 @@ impl StoreConfig {
             sync_every_bytes: 8 << 20,
             index_block_bytes: 128 << 10,
             bloom_block_bytes: 128 << 10,
+            cache_data_on_write: false,
+            prefetch_on_open: false,
         }
     }
 }

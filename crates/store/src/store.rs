@@ -4,7 +4,7 @@
 //! compaction has rewritten (the new file names them) go to the archive.
 
 use crate::{
-    FamilyOptions, FileTracker, Files, MemStore, ReadView, StoreConfig, StoreError, StoreFile,
+    FamilyOptions, FileTracker, Files, MemStore, ReadView, StoreConfig, StoreError, StoreFile, Throttle,
     archive::archive_files,
     counters::{Counters, StoreCounters},
     file_list::{FileList, Listed},
@@ -269,12 +269,36 @@ impl Store {
         Ok(expired.len())
     }
 
-    /// Reads a new file once, to have its blocks in the cache.
-    pub(crate) fn cache_whole(&self, file: &Arc<StoreFile>) -> Result<(), StoreError> {
+    /// Whether the blocks of its files are to be in the cache before anybody asks for them.
+    pub fn wants_prefetch(&self) -> bool {
+        self.options().prefetch_on_open || self.config().prefetch_on_open
+    }
+
+    /// Brings the blocks of all files into the cache, newest file first, as far as there is room. Blocking.
+    pub fn prefetch(&self, throttle: &dyn Throttle) -> Result<(), StoreError> {
+        let cache = self.ctx.files.cache();
+        for file in self.files().iter().rev() {
+            let room = cache.capacity_bytes().saturating_sub(cache.usage_bytes());
+            if file.reader.total_uncompressed_bytes() > room {
+                tracing::debug!(file = file.name(), room, "no room in the cache to prefetch it");
+                continue;
+            }
+            self.cache_whole(file, throttle)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a file once, to have its blocks in the cache.
+    pub(crate) fn cache_whole(&self, file: &Arc<StoreFile>, throttle: &dyn Throttle) -> Result<(), StoreError> {
         let source = self.ctx.files.blocking();
         let mut scanner = file.scanner(true);
+        let (mut bytes, step) = (0, self.config().throttle_every_bytes);
         ready(&file.reader, scanner.seek_to_first(&source)?)?;
-        while scanner.peek().is_some() {
+        while let Some(cell) = scanner.peek() {
+            bytes += (cell.key.len() + cell.value.len()) as u64;
+            if bytes >= step {
+                throttle.pause(std::mem::take(&mut bytes)).map_err(StoreError::Cancelled)?;
+            }
             ready(&file.reader, scanner.next(&source)?)?;
         }
         Ok(())

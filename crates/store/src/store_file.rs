@@ -50,6 +50,7 @@ impl StoreFile {
     ) -> Result<StoreFile, StoreError> {
         let open = files.open_first(&resolved.places)?;
         let reader = open.reader().clone();
+        files.cache().file(reader.id()).set_in_memory(options.in_memory);
         let path = dir.join(name);
         if reader.entries() > 0 && reader.order() != options.order {
             let what = format!("sorted as {:?}, the family's order is {:?}", reader.order(), options.order);

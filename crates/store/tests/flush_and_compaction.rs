@@ -446,6 +446,41 @@ fn the_cache_is_handed_over_to_the_new_file() {
     assert!(files.cache().len() <= cached + 1, "blocks of replaced files are gone");
 }
 
+/// Whether every block of the store's files is in the cache.
+fn is_warm(store: &Store) -> bool {
+    let files = store.context().files.clone();
+    store.files().iter().all(|file| {
+        let mut scanner = file.scanner(true);
+        let mut step = scanner.seek_to_first(&files.cache_only()).unwrap();
+        while let (Step::Ready(()), Some(_)) = (step, scanner.peek()) {
+            step = scanner.next(&files.cache_only()).unwrap();
+        }
+        step == Step::Ready(())
+    })
+}
+
+#[test]
+fn families_that_want_it_are_in_the_cache_from_the_start() {
+    for (on_write, on_open) in [(false, false), (true, false), (false, true)] {
+        let options = FamilyOptions { cache_data_on_write: on_write, prefetch_on_open: on_open, ..family() };
+        let (fs, store) = flushed_store(options.clone());
+        add(&store, &rows(0..400, NOW, 1));
+        flush(&store, 1).unwrap();
+        assert_eq!(is_warm(&store), on_write);
+        drop(store);
+        let store = open(&fs, options, 7).unwrap();
+        assert_eq!(store.wants_prefetch(), on_open);
+        assert!(!is_warm(&store));
+        store.prefetch(&martite_store::Unthrottled).unwrap();
+        assert!(is_warm(&store));
+        let full = store.context().files.cache().clone();
+        full.set_capacity(0);
+        full.set_capacity(2000);
+        store.prefetch(&martite_store::Unthrottled).unwrap();
+        assert!(full.is_empty(), "what does not fit is left");
+    }
+}
+
 #[test]
 fn the_split_point_is_a_row_in_the_middle_of_the_largest_file() {
     let (_fs, store) = flushed_store(family());
