@@ -56,11 +56,10 @@ fn get_len(target: &Target) -> usize {
 
 /// A single Get.
 pub fn get(out: &mut Vec<u8>, id: u32, target: &Target, row: u64) {
-    let key = rows::key(row);
-    let region = &target.regions[target.region_of(&key)];
+    let region = &target.regions[target.region_of(row)];
     put_head(out, id, "Get", region.field.len() + field_len(get_len(target)), 0);
     out.extend_from_slice(&region.field);
-    put_get(out, 2, target, &key);
+    put_get(out, 2, target, &rows::key(row));
 }
 
 /// Room for the parts of a multi between requests.
@@ -73,7 +72,7 @@ pub struct Scratch {
 
 /// Gets of `rows`, which are put into the order of their regions; the index of an action is its row's place.
 pub fn multi_get(out: &mut Vec<u8>, id: u32, target: &Target, rows: &mut [u64], scratch: &mut Scratch) {
-    let region = |row: &u64| target.region_of(&rows::key(*row));
+    let region = |row: &u64| target.region_of(*row);
     if target.regions.len() > 1 {
         rows.sort_by_key(region);
     }
@@ -107,10 +106,10 @@ pub fn multi_put(out: &mut Vec<u8>, id: u32, target: &Target, rows: std::ops::Ra
     let mut row = rows.start;
     let mut index = 0u64;
     while row < rows.end {
-        let region = target.region_of(&rows::key(row));
+        let region = target.region_of(row);
         part.clear();
         part.extend_from_slice(&target.regions[region].field);
-        while row < rows.end && target.region_of(&rows::key(row)) == region {
+        while row < rows.end && target.region_of(row) == region {
             let key = rows::key(row);
             let mutation = field_len(key.len()) + 2 + 2;
             part.push(0x1a);
@@ -258,7 +257,7 @@ mod tests {
                 let row = rows[seen];
                 assert_eq!(action.index, Some(seen as u32));
                 assert_eq!(action.get, Some(want_get(&target, row)));
-                assert_eq!(&target.regions[target.region_of(&rows::key(row))].field, &region.field);
+                assert_eq!(&target.regions[target.region_of(row)].field, &region.field);
                 seen += 1;
             }
         }

@@ -1,7 +1,7 @@
 //! [`Target`]: a table as requests need it: its regions with the bytes that name them.
 
 use crate::Error;
-use crate::rows::{self, Key, Shape};
+use crate::rows::{self, Shape};
 use bytes::Bytes;
 use martite_client::Location;
 use martite_client::admin::by_name;
@@ -13,7 +13,8 @@ use std::net::SocketAddr;
 /// A region of the table.
 #[derive(Debug)]
 pub struct Region {
-    start: Bytes,
+    /// Its first row, of those that the table can have.
+    first: u64,
     /// Exclusive; empty: no end.
     pub end: Bytes,
     pub specifier: pb::RegionSpecifier,
@@ -58,7 +59,7 @@ impl Target {
                 let specifier = by_name(&l.info);
                 let mut field = Vec::new();
                 put_field(&mut field, 1, &specifier.encode_to_vec());
-                Region { start: l.info.start_key().clone(), end: l.info.end_key().clone(), specifier, field }
+                Region { first: first_row(l.info.start_key(), rows), end: l.info.end_key().clone(), specifier, field }
             })
             .collect();
         Ok(Target { shape, rows, address, regions, get_columns: get_columns(shape) })
@@ -66,9 +67,19 @@ impl Target {
 
     /// The place of the region that has a row.
     #[inline]
-    pub fn region_of(&self, key: &Key) -> usize {
-        self.regions.partition_point(|r| *r.start <= key[..]).saturating_sub(1)
+    pub fn region_of(&self, row: u64) -> usize {
+        self.regions.partition_point(|r| r.first <= row).saturating_sub(1)
     }
+}
+
+/// The first of `rows` rows that is not before a region's start.
+fn first_row(start: &[u8], rows: u64) -> u64 {
+    let (mut low, mut high) = (0, rows);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if rows::key(middle)[..] < *start { low = middle + 1 } else { high = middle }
+    }
+    low
 }
 
 /// The columns that a read names: all of the table's, as PerformanceEvaluation does.
@@ -112,7 +123,12 @@ mod tests {
     #[test]
     fn a_row_is_in_the_region_that_begins_at_or_before_it() {
         let target = example(SINGLE, 100, &[10, 50]);
-        let region = |row| target.region_of(&rows::key(row));
+        let region = |row| target.region_of(row);
         assert_eq!([0, 9, 10, 49, 50, 99].map(region), [0, 0, 1, 1, 2, 2]);
+        let first = |start: &[u8]| first_row(start, 100);
+        assert_eq!(
+            [&b""[..], b"0", &rows::key(42), b"00000000000000000000000042x", b"1"].map(first),
+            [0, 0, 42, 43, 100]
+        );
     }
 }

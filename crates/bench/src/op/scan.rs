@@ -150,9 +150,8 @@ impl Op for Scan {
         self.stop = rows::key(self.end);
         self.next_row = start.next_multiple_of(self.step.max(1));
         self.next_column = 0;
-        let key = rows::key(start);
-        self.region = self.target.region_of(&key);
-        self.open(&key, id, out);
+        self.region = self.target.region_of(start);
+        self.open(&rows::key(start), id, out);
         true
     }
 
