@@ -28,7 +28,11 @@ impl Region {
                 get.families =
                     vec![FamilyColumns { columns: vec![qualifier.clone()], ..FamilyColumns::whole(family.clone()) }];
             }
-            Check::Filter(filter) => get.filter = Some(filter.clone()),
+            Check::Filter(filter) => {
+                get.filter = Some(filter.clone());
+                // As in HBase. It makes a difference with SkipFilter, which may let a row pass without the families it looks at.
+                get.load_on_demand = false;
+            }
         }
         let mut found = CellBuf::new(false);
         ready_or_need!(self.get(&get, src, &mut found));

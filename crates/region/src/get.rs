@@ -50,13 +50,15 @@ pub struct GetSpec {
     pub exists_only: bool,
     /// What the reader may see; None: what the region has committed. `u64::MAX`: everything (READ_UNCOMMITTED).
     pub read_point: Option<u64>,
+    /// With a filter: families that it does not look at are read only for rows that it lets pass.
+    pub load_on_demand: bool,
 }
 
 impl GetSpec {
     /// Whether the two differ in their rows only.
     pub fn is_like(&self, other: &GetSpec) -> bool {
         let GetSpec { row: _, families, max_versions, time_range, filter, .. } = self;
-        let flags = |get: &GetSpec| (get.cache_blocks, get.exists_only, get.read_point);
+        let flags = |get: &GetSpec| (get.cache_blocks, get.exists_only, get.load_on_demand, get.read_point);
         (families, filter) == (&other.families, &other.filter)
             && (*max_versions, *time_range) == (other.max_versions, other.time_range)
             && (self.store_limit, self.store_offset) == (other.store_limit, other.store_offset)
@@ -76,6 +78,7 @@ impl GetSpec {
             cache_blocks: true,
             exists_only: false,
             read_point: None,
+            load_on_demand: true,
         }
     }
 }
@@ -122,7 +125,7 @@ impl Region {
         self.one_get(get, &get.row, src, out, |read| {
             let (scan, requests, views) = self.plan_get(get)?;
             if read.filter.is_some() {
-                return self.read_filtered(requests, views, &scan, read);
+                return self.read_filtered(requests, views, (&scan, get.load_on_demand), read);
             }
             self.read_plain(&mut self.plain_scanners(requests, views, &scan), &get.row, read)
         })
@@ -228,7 +231,7 @@ impl Region {
         &self,
         requests: Vec<StoreRequest>,
         views: Vec<ReadView>,
-        scan: &StoreScan,
+        (scan, on_demand): (&StoreScan, bool),
         read: &mut RowRead<'_>,
     ) -> Result<Step<()>, RegionError> {
         let bounds = RowBounds {
@@ -242,7 +245,7 @@ impl Region {
         let mut families = Vec::with_capacity(requests.len());
         for (request, view) in requests.into_iter().zip(views) {
             let (store, scan) = (request.store, Arc::new(request.scan(scan.clone())));
-            families.push(self.family_scanner(store, view, scan, read.filter.as_deref(), true));
+            families.push(self.family_scanner(store, view, scan, read.filter.as_deref(), on_demand));
         }
         let mut rows = Rows::new(families, scan.stop_row.clone(), bounds, read.out);
         if let Piece::Result { .. } | Piece::Exhausted = ready_or_need!(rows.next_result(read)) {

@@ -100,6 +100,7 @@ pub fn get(proto: &pb::Get, region: &Region) -> Result<GetSpec, Fault> {
         cache_blocks: proto.cache_blocks.unwrap_or(true),
         exists_only: proto.existence_only.unwrap_or(false),
         read_point: uncommitted(&proto.attribute),
+        load_on_demand: true,
     })
 }
 

@@ -167,12 +167,12 @@ fn cell(kind: MutationKind, row: &[u8], column: &str, ts: u64) -> OwnedCell {
 fn condition(text: &str) -> Condition {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let row = bytes(tokens[0]);
-    if tokens[1] == "filter" {
-        let filter = pb::ColumnPrefixFilter { prefix: bytes(tokens[2]) };
-        let filter = pb::Filter {
-            name: "org.apache.hadoop.hbase.filter.ColumnPrefixFilter".into(),
-            serialized_filter: Some(filter.encode_to_vec().into()),
-        };
+    let filtered = match tokens[1] {
+        "filter" => Some(filter("ColumnPrefixFilter", &pb::ColumnPrefixFilter { prefix: bytes(tokens[2]) })),
+        "skip" => Some(filter("SkipFilter", &pb::SkipFilter { filter: has_column(tokens[2]) })),
+        _ => None,
+    };
+    if let Some(filter) = filtered {
         return Condition { row, time_range: TimeRange::ALL, check: Check::Filter(filter) };
     }
     let (family, qualifier) = tokens[1].split_once(':').unwrap();
@@ -191,13 +191,35 @@ fn condition(text: &str) -> Condition {
     Condition { row, time_range: TimeRange::new(range("from", 0), range("to", i64::MAX as u64)), check }
 }
 
-pub fn comparator(value: &[u8]) -> Comparator {
+fn filter(name: &str, proto: &impl Message) -> pb::Filter {
+    let name = format!("org.apache.hadoop.hbase.filter.{name}");
+    pb::Filter { name, serialized_filter: Some(proto.encode_to_vec().into()) }
+}
+
+/// Lets rows pass that have the column, whatever is in it; reads its family only.
+fn has_column(column: &str) -> pb::Filter {
+    let (family, qualifier) = column.split_once(':').unwrap();
+    let proto = pb::SingleColumnValueFilter {
+        column_family: Some(bytes(family)),
+        column_qualifier: Some(bytes(qualifier)),
+        compare_op: pb::CompareType::GreaterOrEqual as i32,
+        comparator: binary(b""),
+        filter_if_missing: Some(true),
+        latest_version_only: Some(true),
+    };
+    filter("SingleColumnValueFilter", &proto)
+}
+
+fn binary(value: &[u8]) -> pb::Comparator {
     let value = pb::ByteArrayComparable { value: Some(Bytes::copy_from_slice(value)) };
-    let comparator = pb::Comparator {
+    pb::Comparator {
         name: "org.apache.hadoop.hbase.filter.BinaryComparator".into(),
         serialized_comparator: Some(pb::BinaryComparator { comparable: value }.encode_to_vec().into()),
-    };
-    Comparator::decode(&comparator).unwrap()
+    }
+}
+
+pub fn comparator(value: &[u8]) -> Comparator {
+    Comparator::decode(&binary(value)).unwrap()
 }
 
 fn get(rig: &Rig, text: &str) -> Vec<String> {

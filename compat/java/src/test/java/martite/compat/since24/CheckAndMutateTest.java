@@ -23,8 +23,10 @@ import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.RowMutations;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.filter.Filter;
 import org.apache.hadoop.hbase.filter.FilterList;
 import org.apache.hadoop.hbase.filter.SingleColumnValueFilter;
+import org.apache.hadoop.hbase.filter.SkipFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.jupiter.api.Test;
 
@@ -55,6 +57,16 @@ class CheckAndMutateTest extends CompatTest {
     assertFalse(table.checkAndMutate(on("r").ifMatches(wrong).build(put("r", "mark", "y"))).isSuccess());
     assertFalse(table.checkAndMutate(on("none").ifMatches(both).build(put("none", "mark", "y"))).isSuccess());
     assertEquals("r f:a=1 f:b=2 f:mark=x", text(table.get(new Get(b("r")))));
+  }
+
+  @Test
+  void aConditionReadsAllFamiliesForItsFilter() throws Exception {
+    Table table = newTable("f", "g");
+    martite.compat.Text.put(table, "r g:x=1");
+    Filter skip = new SkipFilter(column("a", "1"));
+    assertEquals("", text(table.get(new Get(b("r")).setFilter(skip))));
+    assertTrue(table.checkAndMutate(on("r").ifMatches(skip).build(put("r", "mark", "x"))).isSuccess());
+    assertFalse(table.checkAndMutate(on("r").ifMatches(column("a", "1")).build(put("r", "mark", "y"))).isSuccess());
   }
 
   @Test
