@@ -72,7 +72,11 @@ class BatchTest extends CompatTest {
         Get n = new Get(key).addColumn(b("f"), b("n"));
         Increment increment = new Increment(key).addColumn(b("f"), b("n"), 48);
         Append append = new Append(key).addColumn(b("f"), b("y"), b("er"));
-        Put put = new Put(key).addColumn(b("f"), b("y"), b("new"));
+        // Increments and Appends made in one millisecond get times ahead of the clock: what follows says its own.
+        long later = System.currentTimeMillis() + 1_000_000;
+        Put put = new Put(key, later).addColumn(b("f"), b("y"), b("new"));
+        Put again = new Put(key, later + 1000).addColumn(b("f"), b("y"), b("new"));
+        Put third = new Put(key, later + 2000).addColumn(b("f"), b("y"), b("new"));
         Get x = new Get(key).addColumn(b("f"), b("x"));
         Delete delete = new Delete(key).addColumns(b("f"), b("x"));
         String one = "f:n=\\x00\\x00\\x00\\x00\\x00\\x00\\x000";
@@ -81,12 +85,12 @@ class BatchTest extends CompatTest {
             batch(table, n, increment, n, increment, n));
         assertEquals("f:y=old / f:y=older / f:y=older", batch(table, y, append, y));
         assertEquals("f:y=older / - / f:y=older", batch(table, y, put, y));
-        assertEquals("f:y=new / - / f:y=new / f:y=newer / f:y=newer", batch(table, y, put, y, append, y));
+        assertEquals("f:y=new / - / f:y=new / f:y=newer / f:y=newer", batch(table, y, again, y, append, y));
         assertEquals("f:x=1 / - / f:x=1 / f:y=newerer / -", batch(table, x, delete, x, append, x));
         RowMutations both = new RowMutations(key);
         both.add(new Put(key).addColumn(b("f"), b("z"), b("2")));
-        both.add(new Delete(key).addColumns(b("f"), b("n")));
-        assertEquals("f:y=newerer / - / - / " + two, batch(table, y, both, put, n));
+        both.add(new Delete(key).addColumns(b("f"), b("n"), later));
+        assertEquals("f:y=newerer / - / - / " + two, batch(table, y, both, third, n));
         assertEquals("f:y=new f:z=2", batch(table, new Get(key)));
       }
     }
