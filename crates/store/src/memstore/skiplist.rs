@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! node   | u64 seq id | u32 key len | u32 value len | u32 tags len | u32 height | next[height] | key | value | tags |
-//! order  flat key ascending, sequence id descending; of two equal cells the one added last comes first
+//! order  flat key ascending, sequence id descending; of equal cells the one added last comes first and hides the others
 //! ```
 //!
 //! Nodes live in chunks that are freed only with the whole list, so a reader may keep a pointer to a node for as long as
@@ -338,6 +338,14 @@ unsafe fn key_of<'a>(node: *mut Node) -> &'a [u8] {
     }
 }
 
+/// # Safety
+/// Both are finished nodes, and their list lives.
+#[inline]
+unsafe fn is_same_cell(a: *mut Node, b: *mut Node) -> bool {
+    // SAFETY: by contract.
+    unsafe { (*a).seq_id == (*b).seq_id && key_of(a) == key_of(b) }
+}
+
 /// A place in a list: before the first cell, on a cell, or behind the last one.
 pub(crate) struct Cursor {
     list: Arc<SkipList>,
@@ -375,12 +383,21 @@ impl Cursor {
         }
     }
 
-    /// To the next cell; stays behind the last one.
+    /// To the next cell; stays behind the last one. A cell that was added again, with the same key and sequence id, is
+    /// passed over: the last one, which comes first, stands for all of them.
     #[inline]
     pub(crate) fn next(&mut self) {
-        if !self.node.is_null() {
-            // SAFETY: every node has a link at level 0.
+        let last = self.node;
+        if last.is_null() {
+            return;
+        }
+        loop {
+            // SAFETY: `self.node` is a node of `list`, which we hold; every node has a link at level 0.
             self.node = unsafe { link(self.node, 0) }.load(Mem::Acquire);
+            // SAFETY: both are nodes of `list`.
+            if self.node.is_null() || unsafe { !is_same_cell(last, self.node) } {
+                return;
+            }
         }
     }
 
@@ -443,13 +460,13 @@ mod tests {
     }
 
     #[test]
-    fn newest_sequence_id_first_and_the_last_added_of_equals() {
+    fn newest_sequence_id_first_and_of_equals_only_the_last_added() {
         let list = Arc::new(SkipList::new(Order::Default));
         for (seq, value) in [(5, &b"old"[..]), (9, b"new"), (5, b"again")] {
             list.insert(&cell(1, 1, seq, value).as_ref());
         }
         let values: Vec<_> = all(&list).iter().map(|c| c.as_ref().value.to_vec()).collect();
-        assert_eq!(values, [&b"new"[..], b"again", b"old"]);
+        assert_eq!(values, [&b"new"[..], b"again"]);
     }
 
     #[test]
