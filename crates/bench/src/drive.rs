@@ -8,7 +8,7 @@
 use crate::Error;
 use crate::lane::Lane;
 use crate::op::Op;
-use crate::process::Process;
+use crate::process::{self, Process};
 use crate::recorder::{Recorded, Recorder, SharedRecorder, Window};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
@@ -43,6 +43,8 @@ pub struct Outcome {
     pub elapsed: Duration,
     pub server_cpu: Option<Duration>,
     pub client_cpu: Duration,
+    /// Of the whole machine.
+    pub machine_cpu: Duration,
 }
 
 enum Event {
@@ -83,21 +85,31 @@ pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) 
 
     let mut ended = 0;
     until(Some(window.begin), &mut event, &mut ended, threads).await?;
-    let (began, cpu) = (Instant::now(), cpu_now(server)?);
+    let (began, before) = (Instant::now(), Cpu::now(server)?);
     until(window.end, &mut event, &mut ended, threads).await?;
-    let (elapsed, after) = (began.elapsed(), cpu_now(server)?);
+    let (elapsed, after) = (began.elapsed(), Cpu::now(server)?);
     until(None, &mut event, &mut ended, threads).await?;
     Ok(Outcome {
         loads: recorders.iter().map(|r| r.lock().finish()).collect(),
         elapsed,
-        server_cpu: after.0.zip(cpu.0).map(|(after, before)| after.saturating_sub(before)),
-        client_cpu: after.1.saturating_sub(cpu.1),
+        server_cpu: after.server.zip(before.server).map(|(after, before)| after.saturating_sub(before)),
+        client_cpu: after.client.saturating_sub(before.client),
+        machine_cpu: after.machine.saturating_sub(before.machine),
     })
 }
 
-/// CPU of the server, of this process.
-fn cpu_now(server: Option<Process>) -> Result<(Option<Duration>, Duration), Error> {
-    Ok((server.map(|p| p.cpu()).transpose()?, Process::this().cpu()?))
+/// CPU used so far.
+struct Cpu {
+    server: Option<Duration>,
+    client: Duration,
+    machine: Duration,
+}
+
+impl Cpu {
+    fn now(server: Option<Process>) -> Result<Cpu, Error> {
+        let server = server.map(|p| p.cpu()).transpose()?;
+        Ok(Cpu { server, client: Process::this().cpu()?, machine: process::machine_cpu()? })
+    }
 }
 
 /// The lanes of all loads, dealt to the client threads.

@@ -1,7 +1,7 @@
 //! What /proc tells of a process: CPU time and memory.
 
 use crate::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +27,7 @@ impl Process {
     pub fn cpu(self) -> Result<Duration, Error> {
         let ticks = cpu_ticks(&self.read("stat")?)
             .ok_or_else(|| Error::Setup(format!("{}: no CPU times", self.file("stat").display())))?;
-        let per_second = rustix::param::clock_ticks_per_second().max(1);
-        Ok(Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second)))
+        Ok(of_ticks(ticks))
     }
 
     /// Memory that is resident now, and the most that was, in MiB.
@@ -40,6 +39,27 @@ impl Process {
         };
         Ok((mib("VmRSS:").unwrap_or(0), mib("VmHWM:").unwrap_or(0)))
     }
+}
+
+fn of_ticks(ticks: u64) -> Duration {
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second))
+}
+
+/// What all processes and the kernel have used, and what a virtual machine did not get.
+pub fn machine_cpu() -> Result<Duration, Error> {
+    let path = Path::new("/proc/stat");
+    let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
+    let ticks = busy_ticks(&text).ok_or_else(|| Error::Setup(format!("{}: no CPU times", path.display())))?;
+    Ok(of_ticks(ticks))
+}
+
+/// `cpu user nice system idle iowait irq softirq steal …`: all but idle and iowait.
+fn busy_ticks(stat: &str) -> Option<u64> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    let fields: Vec<u64> = line.split_whitespace().take(8).map_while(|n| n.parse().ok()).collect();
+    let [user, nice, system, _, _, irq, softirq, steal] = fields[..] else { return None };
+    Some(user + nice + system + irq + softirq + steal)
 }
 
 /// utime + stime, fields 14 and 15; the name before them may hold blanks and brackets.
@@ -59,6 +79,14 @@ mod tests {
         assert_eq!(cpu_ticks(stat), Some(1415));
         assert_eq!(cpu_ticks("12 (a) S 1"), None);
         assert_eq!(cpu_ticks(""), None);
+    }
+
+    #[test]
+    fn waiting_is_not_work() {
+        assert_eq!(busy_ticks("cpu  1 2 4 1000 2000 8 16 32 64 128\ncpu0 5 5"), Some(63));
+        assert_eq!(busy_ticks("cpu  1 2 4 1000\n"), None);
+        assert_eq!(busy_ticks("cpu0 1 2 3 4 5 6 7 8"), None);
+        machine_cpu().unwrap();
     }
 
     #[test]

@@ -91,6 +91,8 @@ pub struct Numbers {
     pub server_cores: Option<f64>,
     pub client_cpu_us_per_row: f64,
     pub client_cores: f64,
+    /// Cores that neither server nor client had: other processes, interrupts, a hypervisor's other guests.
+    pub other_cores: Option<f64>,
 }
 
 fn micros(duration: Duration) -> f64 {
@@ -119,6 +121,9 @@ impl Numbers {
             server_cores: outcome.server_cpu.map(|cpu| cpu.as_secs_f64() / seconds),
             client_cpu_us_per_row: per_row(outcome.client_cpu),
             client_cores: outcome.client_cpu.as_secs_f64() / seconds,
+            other_cores: outcome
+                .server_cpu
+                .map(|server| outcome.machine_cpu.saturating_sub(server + outcome.client_cpu).as_secs_f64() / seconds),
         }
     }
 }
@@ -135,6 +140,14 @@ pub struct Summary {
     /// The longest single operation and the longest silence of all measurements.
     pub max_us: f64,
     pub longest_gap_us: f64,
+}
+
+impl Report {
+    /// The most cores that other work had during a measurement.
+    pub fn most_other_cores(&self) -> f64 {
+        let measured = self.servers.iter().flat_map(|s| &s.measurements);
+        measured.filter_map(|m| m.numbers.other_cores).fold(0.0, f64::max)
+    }
 }
 
 impl ServerResults {
@@ -181,6 +194,7 @@ pub mod tests {
             server_cores: cpu_us.map(|us| us * rows_per_s / 1e6),
             client_cpu_us_per_row: 1.0,
             client_cores: 0.5,
+            other_cores: cpu_us.map(|_| 0.25),
         }
     }
 
@@ -239,11 +253,13 @@ pub mod tests {
             elapsed: Duration::from_secs(2),
             server_cpu: Some(Duration::from_secs(1)),
             client_cpu: Duration::from_millis(500),
+            machine_cpu: Duration::from_millis(1700),
         };
         let n = Numbers::of(&outcome, 0);
         assert_eq!((n.operations, n.rows, n.rows_per_s), (100, 10_000, 5_000.0));
         assert_eq!((n.server_cpu_us_per_row, n.server_cores), (Some(100.0), Some(0.5)));
         assert_eq!((n.client_cpu_us_per_row, n.client_cores, n.longest_gap_us), (50.0, 0.25, 1e6));
+        assert_eq!(n.other_cores, Some(0.1));
         assert!((9_980.0..10_020.0).contains(&n.p99_us), "{}", n.p99_us);
     }
 
@@ -254,6 +270,7 @@ pub mod tests {
         assert_eq!((s.best_rows_per_s, s.best_threads, s.held_percent), (50_000.0, 5, 96.0));
         assert_eq!(s.rows_per_cpu_s.map(f64::round), Some(100_000.0));
         assert_eq!(report.servers[1].summary(Workload::Get).unwrap().rows_per_cpu_s, None);
+        assert_eq!(report.most_other_cores(), 0.25);
         assert!(report.servers[0].summary(Workload::ScanTen).is_none());
         assert!((report.servers[0].beside[0].growth_percent() - 21.2).abs() < 0.1);
     }

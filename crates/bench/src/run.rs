@@ -12,6 +12,7 @@ use crate::workload::{Workload, full_scan};
 use crate::{Error, report, setup};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// A server's first run of a workload warms up so many times longer: a JIT compiler wants to see it first.
 const FIRST: u32 = 5;
@@ -27,12 +28,22 @@ pub fn run(options: &Offheap) -> Result<(), Error> {
     let report = runtime.block_on(async {
         tokio::select! {
             report = measure(options) => report,
-            _ = tokio::signal::ctrl_c() => Err(Error::Interrupted),
+            outcome = interrupted() => Err(outcome.err().map_or(Error::Interrupted, Error::from)),
         }
     })?;
     print!("{}", report::text(&report));
     for path in report::write(&report, &options.out)? {
         println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// Waits for SIGINT or SIGTERM: the servers that were started here must not outlive this process.
+async fn interrupted() -> std::io::Result<()> {
+    let (mut int, mut term) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        _ = int.recv() => {}
+        _ = term.recv() => {}
     }
     Ok(())
 }

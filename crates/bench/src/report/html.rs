@@ -7,6 +7,9 @@ use crate::results::{Measurement, Report, ServerResults};
 use crate::workload::Workload;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+/// Other work on the machine that a reader must know of.
+const BUSY_CORES: f64 = 0.2;
+
 const STYLE: &str = include_str!("style.css");
 
 pub fn page(report: &Report) -> String {
@@ -47,6 +50,12 @@ fn about(report: &Report) -> Markup {
             " s after " (trimmed(&three(o.warmup))) " s of warming up; client and server share the machine. Every answer was checked."
         }
         p.machine { (report.machine) ". " (report.date) ", martite bench " (report.version) "." }
+        @if report.most_other_cores() >= BUSY_CORES {
+            p.warning {
+                "The machine was not quiet: other work had up to " (three(report.most_other_cores()))
+                " cores during a measurement."
+            }
+        }
         ul.legend {
             @for (i, server) in report.servers.iter().enumerate() {
                 li class=(format!("s{i}")) {
@@ -182,7 +191,9 @@ mod tests {
     #[test]
     fn the_page_stands_alone_and_says_everything() {
         let page = page(&report());
-        for said in ["martite &lt;1&gt;", "hbase &lt;1&gt;", "Gets beside a scan", "96.0 %", "21.2 %", "24 GiB"] {
+        for said in
+            ["martite &lt;1&gt;", "hbase &lt;1&gt;", "Gets beside a scan", "96.0 %", "21.2 %", "24 GiB", "not quiet"]
+        {
             assert!(page.contains(said), "{said}");
         }
         for elsewhere in ["http:", "https:", "<script", "<link", "src="] {

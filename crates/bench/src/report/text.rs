@@ -1,11 +1,11 @@
 //! The tables that a terminal shows.
 
-use super::number::{or_dash, short, time};
+use super::number::{or_dash, short, three, time};
 use crate::results::{Measurement, Numbers, Report, ServerResults};
 use std::fmt::Write;
 
 /// Heads of a measurement's columns.
-pub const HEADS: [&str; 11] = [
+pub const HEADS: [&str; 12] = [
     "workload",
     "threads",
     "rows/s",
@@ -17,10 +17,11 @@ pub const HEADS: [&str; 11] = [
     "server CPU/row",
     "client CPU/row",
     "longest stall",
+    "other cores",
 ];
 
 /// What stands under them.
-pub fn columns(name: &str, threads: &str, n: &Numbers) -> [String; 11] {
+pub fn columns(name: &str, threads: &str, n: &Numbers) -> [String; 12] {
     [
         name.to_owned(),
         threads.to_owned(),
@@ -33,11 +34,12 @@ pub fn columns(name: &str, threads: &str, n: &Numbers) -> [String; 11] {
         or_dash(n.server_cpu_us_per_row, time),
         time(n.client_cpu_us_per_row),
         time(n.longest_gap_us),
+        or_dash(n.other_cores, three),
     ]
 }
 
 /// The lines of a server: its tables' first, then the measurements, then Gets beside scans.
-pub fn lines(server: &ServerResults) -> Vec<[String; 11]> {
+pub fn lines(server: &ServerResults) -> Vec<[String; 12]> {
     let mut lines = Vec::new();
     for table in &server.tables {
         lines.push(columns(&format!("load {}", table.table), &table.threads.to_string(), &table.load));
@@ -66,7 +68,7 @@ pub fn text(report: &Report) -> String {
 }
 
 /// Columns as wide as their widest; the first to the left, the others to the right.
-fn table(lines: &[[String; 11]]) -> String {
+fn table(lines: &[[String; 12]]) -> String {
     let heads = HEADS.map(str::to_owned);
     let all = || std::iter::once(&heads).chain(lines);
     let width = |column: usize| all().map(|line| line[column].chars().count()).max().unwrap_or(0);
