@@ -80,7 +80,8 @@ pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) 
     }
     let begin = Instant::now() + timing.warmup;
     let window = Window { begin, end: timing.length.map(|length| begin + length) };
-    let recorders: Vec<SharedRecorder> = loads.iter().map(|_| Arc::new(Mutex::new(Recorder::new(window)))).collect();
+    let recorders = loads.iter().map(|_| Ok(Arc::new(Mutex::new(Recorder::new(window)?))));
+    let recorders = recorders.collect::<Result<Vec<SharedRecorder>, Error>>()?;
     start.send_replace(Some((window, recorders.clone())));
 
     let mut ended = 0;

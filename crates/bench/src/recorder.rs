@@ -1,5 +1,6 @@
 //! [`Recorder`]: what was done in the time that counts: operations, rows, latencies, and how long nothing was done.
 
+use crate::Error;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -46,11 +47,10 @@ pub struct Recorded {
 pub type SharedRecorder = Arc<Mutex<Recorder>>;
 
 impl Recorder {
-    pub fn new(window: Window) -> Recorder {
-        let mut latencies_ns = Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, 3)
-            .unwrap_or_else(|_| Histogram::new(3).unwrap_or_else(|_| unreachable!("three digits are allowed")));
-        latencies_ns.auto(true);
-        Recorder { window, latencies_ns, rows: 0, last: window.begin, longest_gap: Duration::ZERO }
+    pub fn new(window: Window) -> Result<Recorder, Error> {
+        let latencies_ns =
+            Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, 3).map_err(|e| Error::Setup(e.to_string()))?;
+        Ok(Recorder { window, latencies_ns, rows: 0, last: window.begin, longest_gap: Duration::ZERO })
     }
 
     /// An operation ended now.
@@ -85,7 +85,7 @@ mod tests {
     fn only_what_ends_in_the_window_counts() {
         let begin = Instant::now();
         let at = |ms: u64| begin + Duration::from_millis(ms);
-        let mut recorder = Recorder::new(Window { begin: at(100), end: Some(at(1100)) });
+        let mut recorder = Recorder::new(Window { begin: at(100), end: Some(at(1100)) }).unwrap();
         recorder.done(at(0), at(99), 1);
         recorder.done(at(0), at(110), 10);
         recorder.done(at(110), at(400), 10);

@@ -85,3 +85,18 @@ pub async fn resolve(address: &str) -> Result<SocketAddr, Error> {
     let ipv4 = found.iter().copied().find(SocketAddr::is_ipv4);
     ipv4.or(found.first().copied()).ok_or_else(|| failed("has no address".to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn names_have_addresses() {
+        assert_eq!(resolve("127.0.0.1:16000").await.unwrap(), SocketAddr::from(([127, 0, 0, 1], 16000)));
+        assert!(resolve("localhost:1").await.unwrap().ip().is_loopback());
+        for wrong in ["", "localhost", "localhost:x", "localhost:70000"] {
+            let error = resolve(wrong).await.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{wrong}: ")), "{error}");
+        }
+    }
+}

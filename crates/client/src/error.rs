@@ -29,3 +29,22 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_by_itself() {
+        let remote = |do_not_retry| {
+            let (class, text) = ("org.apache.hadoop.hbase.PleaseHoldException".to_owned(), String::new());
+            Error::Call(ClientError::Remote { class, text, do_not_retry, overloaded: false, moved_to: None })
+        };
+        assert!(remote(false).is_transient());
+        assert!(!remote(true).is_transient());
+        assert!(Error::Call(ClientError::Closed).is_transient());
+        assert!(Error::Unknown("no master is active".to_owned()).is_transient());
+        assert!(!Error::Call(ClientError::Malformed("?".to_owned())).is_transient());
+        assert!(!Error::Address { address: "x".to_owned(), reason: "y".to_owned() }.is_transient());
+    }
+}

@@ -127,7 +127,7 @@ fn beside(report: &Report) -> Markup {
                         td class=(format!("s{i}")) { span.dot {} (server.name) } td { (b.threads) }
                         td { (time(b.alone.p50_us)) } td { (time(b.beside_scan.p50_us)) }
                         td { (time(b.alone.p99_us)) } td { (time(b.beside_scan.p99_us)) }
-                        td { (three(b.growth_percent())) " %" }
+                        td { (or_dash(b.growth_percent(), three)) " %" }
                         td { (time(b.alone.p999_us)) } td { (time(b.beside_scan.p999_us)) }
                         td { (time(b.alone.max_us)) } td { (time(b.beside_scan.max_us)) }
                         td { (short(b.scanned_rows_per_s)) }
@@ -153,11 +153,13 @@ fn section(report: &Report, workload: Workload) -> Markup {
         };
         report.servers.iter().enumerate().map(one).collect()
     };
+    // Of nothing there is no latency.
+    let latency_of = |m: &Measurement, us: f64| (m.numbers.operations > 0).then_some(us);
     let rate = series("", false, &|m| Some(m.numbers.rows_per_s));
     let cpu = series("", false, &|m| m.numbers.server_cpu_us_per_row);
-    let mut latency = series(" p50", true, &|m| Some(m.numbers.p50_us));
-    latency.extend(series(" p99", false, &|m| Some(m.numbers.p99_us)));
-    latency.extend(series(" p99.9", true, &|m| Some(m.numbers.p999_us)));
+    let mut latency = series(" p50", true, &|m| latency_of(m, m.numbers.p50_us));
+    latency.extend(series(" p99", false, &|m| latency_of(m, m.numbers.p99_us)));
+    latency.extend(series(" p99.9", true, &|m| latency_of(m, m.numbers.p999_us)));
     let plot = |title, series, write, logarithmic| Plot { title, labels: &labels, series, write, logarithmic };
     html! {
         h2 id=(workload.name()) { (workload.name()) }

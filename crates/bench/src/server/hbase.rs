@@ -11,6 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const SCRIPT: &str = include_str!("../../../../bench/hbase.sh");
+/// Of HBase, as the POM has it.
+const VERSION: &str = "2.6.4";
 /// What Maven is to fetch; the script looks for it beside itself.
 const POM: &str = include_str!("../../../../bench/pom.xml");
 /// How often is looked whether the script is done.
@@ -74,7 +76,7 @@ pub async fn start(data: &Path, cache_mib: u64) -> Result<Server, Error> {
     let pid = read_pid(&end.pid_file).filter(|_| end.script.wait().is_ok_and(|status| status.success()));
     let process = Process { pid: pid.ok_or_else(|| Error::Setup(format!("HBase: {}", last_lines(&log))))? };
     Ok(Server {
-        title: "Apache HBase 2.6.4".to_owned(),
+        title: format!("Apache HBase {VERSION}"),
         registry: format!("localhost:{master}"),
         process: Some(process),
         started_in: Some(began.elapsed()),
@@ -100,4 +102,29 @@ async fn resolve(script: &Path, data: &Path) -> Result<(), Error> {
         }
     };
     if status.success() { Ok(()) } else { Err(Error::Setup(format!("HBase's class path: {}", last_lines(&log)))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_and_the_pom_are_what_is_told() {
+        assert!(POM.contains(&format!("<hbase.version>{VERSION}</hbase.version>")));
+        for variable in ["BUCKET", "DIRECT", "ZK_PORT", "MASTER_PORT", "RS_PORT"] {
+            assert!(SCRIPT.contains(&format!("${{{variable}:-")), "{variable}");
+        }
+        assert!(SCRIPT.contains("-XX:+UseG1GC"));
+    }
+
+    #[test]
+    fn a_process_id_is_a_number_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pid");
+        assert_eq!(read_pid(&file), None);
+        std::fs::write(&file, "123\n").unwrap();
+        assert_eq!(read_pid(&file), Some(123));
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(read_pid(&file), None);
+    }
 }
