@@ -91,9 +91,6 @@ impl Lane {
     }
 
     async fn read(&mut self) -> Result<(), Error> {
-        if self.filled == self.input.len() {
-            self.input.resize(self.filled + READ, 0);
-        }
         match self.socket.read(&mut self.input[self.filled..]).await? {
             0 => Err(Error::wrong("the server closed the connection")),
             n => {
@@ -123,9 +120,23 @@ impl Lane {
             at += 4 + len;
         }
         self.input = input;
-        self.input.copy_within(at..self.filled, 0);
-        self.filled -= at;
+        self.make_room(at);
         outcome
+    }
+
+    /// Forgets the bytes before `at`, and makes room for the whole of the answer that has begun.
+    fn make_room(&mut self, at: usize) {
+        // A large answer comes in many pieces: what is in its place stays there.
+        if at > 0 {
+            self.input.copy_within(at..self.filled, 0);
+            self.filled -= at;
+        }
+        if let Some((len, _)) = self.input[..self.filled].split_first_chunk::<4>() {
+            let len = 4 + (u32::from_be_bytes(*len) as usize).min(MAX_ANSWER);
+            if len > self.input.len() {
+                self.input.resize(len, 0);
+            }
+        }
     }
 
     fn judge_one(
@@ -156,5 +167,91 @@ impl Lane {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Answer;
+    use crate::recorder::Recorder;
+    use parking_lot::Mutex;
+    use std::sync::Arc;
+    use tokio::net::TcpListener;
+
+    /// Asks as often as it is to, and wants as many bytes of cells as it has asked.
+    struct Count {
+        left: usize,
+        asked: usize,
+    }
+
+    /// Longer than a read.
+    fn cells_len(nth: usize) -> usize {
+        nth * READ / 2
+    }
+
+    impl Op for Count {
+        fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
+            out.extend_from_slice(&[0, 0, 0, 1, id as u8]);
+            self.asked += 1;
+            self.asked <= self.left
+        }
+        fn answer(&mut self, _id: u32, answer: Answer<'_>, _out: &mut Vec<u8>) -> Result<Step, Error> {
+            assert_eq!(answer.cells.len(), cells_len(self.asked));
+            Ok(Step::Done { rows: 1 })
+        }
+    }
+
+    fn answer(id: u8, cells: usize) -> Vec<u8> {
+        let mut header = vec![0x08, id];
+        let mut meta = vec![0x08];
+        martite_rpc::format::put_varint(&mut meta, cells as u64);
+        crate::target::put_field(&mut header, 3, &meta);
+        let mut frame = vec![0; 4];
+        frame.push(header.len() as u8);
+        frame.extend(header);
+        frame.push(0);
+        frame.resize(frame.len() + cells, 7);
+        let len = (frame.len() - 4) as u32;
+        frame[..4].copy_from_slice(&len.to_be_bytes());
+        frame
+    }
+
+    /// Answers the requests of one connection, each in pieces of `piece` bytes.
+    async fn serve(listener: TcpListener, piece: usize) {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let mut opening = vec![0; ClientOptions::new("ClientService").opening().len()];
+        socket.read_exact(&mut opening).await.unwrap();
+        let (mut request, mut nth) = ([0; 5], [0; 256]);
+        while socket.read_exact(&mut request).await.is_ok() {
+            let id = request[4];
+            nth[usize::from(id)] += 1;
+            for piece in answer(id, cells_len(nth[usize::from(id)])).chunks(piece) {
+                if socket.write_all(piece).await.is_err() {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    #[test]
+    fn answers_may_come_in_pieces() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for piece in [1 << 20, 100_000, 4_999] {
+            let rows = runtime.block_on(async {
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                let address = listener.local_addr().unwrap();
+                let server = tokio::spawn(serve(listener, piece));
+                let ops = (0..3).map(|_| Box::new(Count { left: 4, asked: 0 }) as Box<dyn Op>).collect();
+                let window = Window { begin: Instant::now(), end: None };
+                let recorder = Arc::new(Mutex::new(Recorder::new(window).unwrap()));
+                let lane = Lane::connect(address, ops).await.unwrap();
+                lane.run(window, recorder.clone()).await.unwrap();
+                server.abort();
+                recorder.lock().finish().rows
+            });
+            assert_eq!(rows, 12, "pieces of {piece}");
+        }
     }
 }
