@@ -16,14 +16,14 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// A server's first run of a workload warms up so many times longer: a JIT compiler wants to see it first.
 const FIRST: u32 = 5;
+const MOST_THREADS: usize = 10_000;
+const MOST_SECONDS: f64 = 3600.0;
 /// Client threads of Gets that are measured beside a scan.
 const BESIDE: [usize; 2] = [1, 10];
 
 /// Runs `martite bench offheap`; the report is printed and written.
 pub fn run(options: &Offheap) -> Result<(), Error> {
-    if options.threads.contains(&0) || !(options.seconds > 0.0 && options.warmup >= 0.0) {
-        return Err(Error::Setup("--threads and --seconds must be above 0".to_owned()));
-    }
+    check(options)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let report = runtime.block_on(async {
         tokio::select! {
@@ -34,6 +34,18 @@ pub fn run(options: &Offheap) -> Result<(), Error> {
     print!("{}", report::text(&report));
     for path in report::write(&report, &options.out)? {
         println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// What clap's types let pass.
+fn check(options: &Offheap) -> Result<(), Error> {
+    let wrong = |what: &str| Err(Error::Setup(what.to_owned()));
+    if options.threads.is_empty() || !options.threads.iter().all(|n| (1..=MOST_THREADS).contains(n)) {
+        return wrong("--threads must be from 1 to 10000");
+    }
+    if !(options.seconds > 0.0 && options.seconds <= MOST_SECONDS && (0.0..=MOST_SECONDS).contains(&options.warmup)) {
+        return wrong("--seconds must be above 0, --warmup must not be below, and neither above 3600");
     }
     Ok(())
 }
@@ -171,5 +183,33 @@ impl Run<'_> {
 
     fn step(&self, what: &str) {
         self.progress.step(&format!("{}: {what}", self.spec.name()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::report;
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        let sound = report().options;
+        assert!(check(&sound).is_ok());
+        for threads in [vec![], vec![0], vec![1, 10_001]] {
+            assert!(check(&Offheap { threads, ..sound.clone() }).is_err());
+        }
+        for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+            assert!(check(&Offheap { seconds, ..sound.clone() }).is_err(), "{seconds}");
+            assert_eq!(check(&Offheap { warmup: seconds, ..sound.clone() }).is_ok(), seconds == 0.0, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn steps_are_counted_and_only_the_tables_in_use_are_made() {
+        let mut options = report().options;
+        options.threads = vec![1, 2];
+        assert_eq!((steps(&options), shapes(&options)), (1 + 2 + 8 * 2 + 2, vec![SINGLE, TEN]));
+        options.workloads = vec![Workload::ScanTen];
+        assert_eq!((steps(&options), shapes(&options)), (1 + 1 + 2, vec![TEN]));
     }
 }
