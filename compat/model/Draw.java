@@ -34,6 +34,10 @@ final class Draw {
     return choices[random.nextInt(choices.length)];
   }
 
+  boolean isNewVersionBehavior() {
+    return options.isNewVersionBehavior();
+  }
+
   byte[] row() {
     return bytes(of(ROWS));
   }

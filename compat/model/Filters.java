@@ -70,6 +70,15 @@ final class Filters {
     }
   }
 
+  /**
+   * A filter that answers "and the next column" is shown older versions of the column by HBase, if the column is named and of a family
+   * with NEW_VERSION_BEHAVIOR: its tracker is not told (NewVersionBehaviorTracker has no doneWithColumn). Those that count return
+   * other cells then.
+   */
+  Filter any(boolean ofNamedColumns, int depth) {
+    return ofNamedColumns && draw.isNewVersionBehavior() ? notCounting() : any(depth);
+  }
+
   /** @param depth how many filters may stand in each other */
   Filter any(int depth) {
     int kind = draw.below(depth > 0 ? 29 : 23);

@@ -87,7 +87,7 @@ final class Reads {
         get.setColumnFamilyTimeRange(draw.family(), from, draw.endOfRange(from + 1 + draw.below(8)));
       }
       if (draw.oneIn(3)) {
-        get.setFilter(new Filters(draw).any(2));
+        get.setFilter(new Filters(draw).any(get.hasFamilies(), 2));
       }
       if (draw.oneIn(6)) {
         get.setMaxResultsPerColumnFamily(1 + draw.below(4));
@@ -140,7 +140,7 @@ final class Reads {
       }
       if (draw.oneIn(2)) {
         Filters filters = new Filters(draw, reversed);
-        scan.setFilter(scan.isRaw() ? filters.notCounting() : filters.any(2));
+        scan.setFilter(scan.isRaw() ? filters.notCounting() : filters.any(scan.hasFamilies(), 2));
       }
       // Of named columns HBase may show filters where the scan begins as a row; PrefixFilter fails at an empty one.
       if (scan.hasFilter() && scan.hasFamilies() && scan.getStartRow().length == 0 && !reversed) {
