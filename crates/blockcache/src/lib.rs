@@ -11,7 +11,8 @@
 //!           new ──▶ | in memory, up to a quarter | ──▶ out                  data of IN_MEMORY families
 //! ```
 //! The policy is S3-FIFO: a scan that reads each block once passes through the small queue, and what is read again and
-//! again stays. Blocks are shared by reference count: an evicted one lives on with whoever holds it.
+//! again stays. Blocks are shared by reference count: an evicted one lives on with whoever holds it. Data blocks that go
+//! out are offered to the [`tier`] below, if there is one.
 #![forbid(unsafe_code)]
 
 mod flight;
@@ -20,16 +21,18 @@ mod stats;
 mod table;
 #[cfg(test)]
 mod tests;
+pub mod tier;
 
 use flight::Flights;
 use parking_lot::{Mutex, RwLock};
-use queues::Queues;
+use queues::{Out, Queues};
 use stats::{Counters, LookUps};
 pub use stats::{KindStats, Stats};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use table::Table;
+use tier::Tier;
 
 /// Identity of an open file and the block's offset in it.
 pub type Key = (u64, u64);
@@ -70,14 +73,36 @@ struct Shared<V> {
     look_ups: LookUps,
     /// Heap bytes of a value.
     weigh: fn(&V) -> usize,
+    tier: Option<Arc<Tier<V>>>,
+}
+
+impl<V: Send + Sync + 'static> Shared<V> {
+    /// Behind the lock.
+    fn let_go(&self, evicted: Vec<Out<V>>) {
+        let Some(tier) = &self.tier else { return };
+        for Out { value, evicted } in evicted {
+            if let Some((file, offset)) = evicted {
+                tier.offer(file, offset, &value);
+            }
+        }
+    }
 }
 
 impl<V: Send + Sync + 'static> BlockCache<V> {
     /// `weigh` gives the heap bytes of a value, e.g. `Block::heap_size`.
     pub fn new(capacity_bytes: u64, weigh: fn(&V) -> usize) -> BlockCache<V> {
+        BlockCache::above(None, capacity_bytes, weigh)
+    }
+
+    /// As `new`; data blocks that leave are offered to `tier`.
+    pub fn above(tier: Option<Arc<Tier<V>>>, capacity_bytes: u64, weigh: fn(&V) -> usize) -> BlockCache<V> {
         let queues = Mutex::new(Queues::new(capacity_bytes));
-        let shared = Arc::new(Shared { queues, look_ups: LookUps::default(), weigh });
+        let shared = Arc::new(Shared { queues, look_ups: LookUps::default(), weigh, tier });
         BlockCache { files: RwLock::default(), shared }
+    }
+
+    pub fn tier(&self) -> Option<&Arc<Tier<V>>> {
+        self.shared.tier.as_ref()
     }
 
     /// The blocks of a file: for those who look up many of them.
@@ -87,7 +112,8 @@ impl<V: Send + Sync + 'static> BlockCache<V> {
         }
         let new = || {
             let (flights, in_memory) = (Flights::default(), AtomicBool::new(false));
-            Arc::new(FileBlocks { id, table: Arc::default(), flights, in_memory, shared: self.shared.clone() })
+            let table = Arc::new(Table::new(id));
+            Arc::new(FileBlocks { id, table, flights, in_memory, shared: self.shared.clone() })
         };
         self.files.write().entry(id).or_insert_with(new).clone()
     }
@@ -160,7 +186,8 @@ impl<V: Send + Sync + 'static> BlockCache<V> {
 
     /// Evicts at once when smaller.
     pub fn set_capacity(&self, capacity_bytes: u64) {
-        let _evicted = self.shared.queues.lock().set_capacity(capacity_bytes);
+        let evicted = self.shared.queues.lock().set_capacity(capacity_bytes);
+        self.shared.let_go(evicted);
     }
 
     pub fn stats(&self) -> Stats {
@@ -198,8 +225,8 @@ impl<V: Send + Sync + 'static> FileBlocks<V> {
     /// A value that does not fit at all is dropped at once.
     pub fn insert(self: &Arc<Self>, offset: u64, kind: Kind, value: Arc<V>) {
         let weight = (self.shared.weigh)(&value) as u64 + ENTRY_BYTES;
-        // Dropped behind the lock.
-        let _evicted = self.shared.queues.lock().insert(self, offset, kind, value, weight);
+        let evicted = self.shared.queues.lock().insert(self, offset, kind, value, weight);
+        self.shared.let_go(evicted);
     }
 
     /// The block; one caller loads it while others of the same block wait.

@@ -2,7 +2,7 @@
 
 use crate::stats::Counters;
 use crate::table::Table;
-use crate::{FileBlocks, Kind};
+use crate::{FileBlocks, Key, Kind};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -56,8 +56,18 @@ pub(crate) struct Queues<V> {
     passed: u32,
 }
 
-/// Blocks that are out of the cache; to be dropped behind the lock.
-type Evicted<V> = Vec<Arc<V>>;
+/// A block that is out of the cache; to be dropped behind the lock.
+pub(crate) struct Out<V> {
+    pub(crate) value: Arc<V>,
+    /// Data that had to make room for others.
+    pub(crate) evicted: Option<Key>,
+}
+
+type Evicted<V> = Vec<Out<V>>;
+
+fn replaced<V>(value: Arc<V>) -> Out<V> {
+    Out { value, evicted: None }
+}
 
 impl<V> Queues<V> {
     pub(crate) fn new(capacity_bytes: u64) -> Queues<V> {
@@ -95,9 +105,9 @@ impl<V> Queues<V> {
         weight: u64,
     ) -> Evicted<V> {
         self.inserts += 1;
-        let mut evicted: Evicted<V> = self.remove(file, offset).into_iter().collect();
+        let mut evicted: Evicted<V> = self.remove(file, offset).map(replaced).into_iter().collect();
         let (Ok(small_enough), true) = (u32::try_from(weight), weight <= self.capacity_bytes) else {
-            evicted.push(value);
+            evicted.push(replaced(value));
             return evicted;
         };
         let place = match kind {
@@ -128,7 +138,7 @@ impl<V> Queues<V> {
         for slot in file.table.slots() {
             if let Some((value, weight)) = file.table.take(&slot) {
                 self.account_removed(Place::of(slot.place()), weight);
-                removed.push(value);
+                removed.push(replaced(value));
             }
         }
         self.drop_stale_items();
@@ -172,7 +182,7 @@ impl<V> Queues<V> {
     }
 
     /// One turn of a queue: its first block goes, or stays and goes to the end of a queue.
-    fn evict_from(&mut self, place: Place) -> Option<Arc<V>> {
+    fn evict_from(&mut self, place: Place) -> Option<Out<V>> {
         let item = self.queues[place as usize].items.pop_front()?;
         let slot = item.table.slot(item.offset).filter(|slot| slot.is_at(item.stamp))?;
         let heat = slot.heat();
@@ -198,7 +208,7 @@ impl<V> Queues<V> {
         let (value, weight) = item.table.take(&slot)?;
         self.account_removed(place, weight);
         self.evictions += 1;
-        Some(value)
+        Some(Out { value, evicted: (place != Place::Meta).then_some((item.table.file, item.offset)) })
     }
 
     fn drop_stale_items(&mut self) {

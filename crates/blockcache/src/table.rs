@@ -15,6 +15,8 @@ const FIRST_SLOTS: usize = 8;
 type Slots<V> = Box<[Slot<V>]>;
 
 pub(crate) struct Table<V> {
+    /// Identity of the open file.
+    pub(crate) file: u64,
     slots: ArcSwap<Slots<V>>,
     taken: AtomicU32,
     usage_bytes: AtomicU64,
@@ -114,16 +116,6 @@ impl<V> std::ops::Deref for SlotRef<V> {
     }
 }
 
-impl<V> Default for Table<V> {
-    fn default() -> Table<V> {
-        Table {
-            slots: ArcSwap::from_pointee(free_slots(FIRST_SLOTS)),
-            taken: AtomicU32::new(0),
-            usage_bytes: AtomicU64::new(0),
-        }
-    }
-}
-
 fn free_slots<V>(count: usize) -> Slots<V> {
     std::iter::repeat_with(Slot::default).take(count).collect()
 }
@@ -143,6 +135,15 @@ fn find<V>(slots: &[Slot<V>], offset: u64) -> (usize, bool) {
 }
 
 impl<V> Table<V> {
+    pub(crate) fn new(file: u64) -> Table<V> {
+        Table {
+            file,
+            slots: ArcSwap::from_pointee(free_slots(FIRST_SLOTS)),
+            taken: AtomicU32::new(0),
+            usage_bytes: AtomicU64::new(0),
+        }
+    }
+
     /// The block; it becomes more likely to stay.
     #[inline]
     pub(crate) fn get(&self, offset: u64) -> Option<Arc<V>> {

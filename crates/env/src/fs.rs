@@ -7,7 +7,8 @@
 //! | `create_dir_all` | it returned |
 //! | `write_atomic` | it returned; before, the old content or none is there, never a mixture |
 //!
-//! Files are written once, from front to back, by one writer. Errors name the path.
+//! Files are written once, from front to back, by one writer; but for a [`WriteAt`], whose bytes are written in place and
+//! never promised to survive. Errors name the path.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,14 @@ pub trait ReadAt: Send + Sync {
     fn len(&self) -> u64;
     /// Fills `buf` from `offset`; `UnexpectedEof` if the file ends before.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+}
+
+/// A file of a fixed length that is written in place, from any thread. What of it survives a crash nobody knows: its
+/// user must be able to tell.
+pub trait WriteAt: ReadAt {
+    /// Writes all of `bytes` from `offset`; `InvalidInput` if they would end after the file. After an error any part of
+    /// them may be there.
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 }
 
 /// A new file that grows at its end. Writes are not buffered: hand over large pieces.
@@ -45,6 +54,8 @@ pub trait FileSystem: Send + Sync + 'static {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>>;
     /// A new file; `AlreadyExists` if there is one, `NotFound` without its directory.
     fn create(&self, path: &Path) -> io::Result<Box<dyn FileWriter>>;
+    /// A file to be written in place, of `len` bytes from now on: made if it is absent, else cut or filled with zeros.
+    fn open_in_place(&self, path: &Path, len: u64) -> io::Result<Arc<dyn WriteAt>>;
     /// Moves a file (replacing a file at `to`) or a directory (`to` must be absent or an empty directory).
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove_file(&self, path: &Path) -> io::Result<()>;
@@ -96,6 +107,17 @@ fn temp_path(path: &Path) -> io::Result<PathBuf> {
 /// The same error, naming the path.
 pub(crate) fn at(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Whether `bytes` at `offset` lie in a file of `len` bytes.
+pub(crate) fn must_fit(bytes: &[u8], offset: u64, len: u64) -> io::Result<()> {
+    match offset.checked_add(bytes.len() as u64) {
+        Some(end) if end <= len => Ok(()),
+        _ => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{} bytes at offset {offset} of a file of {len}", bytes.len()),
+        )),
+    }
 }
 
 fn read_slice(bytes: &[u8], buf: &mut [u8], offset: u64) -> io::Result<()> {

@@ -19,7 +19,7 @@ pub mod mem;
 pub mod random;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use fs::{DirEntry, FileSystem, FileWriter, ReadAt};
+pub use fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt};
 pub use local::LocalFs;
 pub use mem::{Fault, MemFs, Op};
 pub use random::{OsRandom, Random, SeededRandom};

@@ -3,7 +3,7 @@
 //! Reads are `pread`, syncs are `fdatasync` (which also writes the new length of a file that grew), directories are
 //! synced by `fsync` of the directory itself: on ext4 and XFS a created or renamed name is durable only after that.
 
-use crate::fs::{DirEntry, FileSystem, FileWriter, ReadAt, at};
+use crate::fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt, at, must_fit};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -27,6 +27,14 @@ impl ReadAt for LocalFile {
     }
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buf, offset).map_err(|e| at(&self.path, e))
+    }
+}
+
+impl WriteAt for LocalFile {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        must_fit(bytes, offset, self.len)
+            .and_then(|()| self.file.write_all_at(bytes, offset))
+            .map_err(|e| at(&self.path, e))
     }
 }
 
@@ -76,6 +84,15 @@ impl FileSystem for LocalFs {
     fn create(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
         let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| at(path, e))?;
         Ok(Box::new(LocalWriter { file, path: path.to_owned(), position: 0 }))
+    }
+
+    fn open_in_place(&self, path: &Path, len: u64) -> io::Result<Arc<dyn WriteAt>> {
+        let named = |e| at(path, e);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(named)?;
+        if file.metadata().map_err(named)?.len() != len {
+            file.set_len(len).map_err(named)?;
+        }
+        Ok(Arc::new(LocalFile { file, path: path.to_owned(), len }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

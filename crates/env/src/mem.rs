@@ -10,11 +10,13 @@
 //! crash_torn(seed) /wal { a, b }      a = "PWAL...\0\0"   some of the rest, as a journaling file system might leave it
 //! ```
 //!
+//! Of a file that is written in place, a crash leaves what was there when it was opened, a torn one any mixture of pages.
+//!
 //! Changes to directories reach the disk in the order in which they were made (ext4, XFS), so a torn crash keeps all
 //! of them up to a moment drawn from the seed; what `sync_dir` covered is always kept.
 
 use crate::clock::{Clock, ManualClock};
-use crate::fs::{DirEntry, FileSystem, FileWriter, ReadAt, at};
+use crate::fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt, at, must_fit};
 use crate::random::{Random, SeededRandom};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -90,8 +92,13 @@ struct MemFile(Mutex<Content>);
 struct Content {
     data: Vec<u8>,
     synced: usize,
+    /// Written in place: what was there before.
+    before: Option<Vec<u8>>,
     modified_ms: u64,
 }
+
+/// What reaches the disk at once, of a file that is written in place.
+const PAGE_BYTES: usize = 512;
 
 #[derive(Default)]
 struct Dir {
@@ -213,6 +220,16 @@ impl MemFs {
 /// What is left of a file: its synced bytes, and, with luck, a part of the others whose end may be zeros.
 fn surviving(content: &Content, luck: Option<&SeededRandom>) -> Content {
     let mut kept = content.clone();
+    if let Some(before) = &content.before {
+        for (page, old) in kept.data.chunks_mut(PAGE_BYTES).zip(before.chunks(PAGE_BYTES)) {
+            if luck.is_none_or(|luck| luck.below(2) == 0) {
+                let len = page.len().min(old.len());
+                page[..len].copy_from_slice(&old[..len]);
+            }
+        }
+        kept.before = None;
+        return kept;
+    }
     kept.data.truncate(content.synced);
     if let Some(luck) = luck {
         let unsynced = &content.data[content.synced..];
@@ -345,6 +362,19 @@ impl ReadAt for MemReader {
     }
 }
 
+impl WriteAt for MemReader {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let admitted = self.state.lock().admit(Op::Write);
+        let kept = if admitted.is_ok() { bytes } else { &bytes[..bytes.len() / 2] };
+        let mut content = self.file.0.lock();
+        let written = must_fit(bytes, offset, content.data.len() as u64).and_then(|()| {
+            content.data[offset as usize..][..kept.len()].copy_from_slice(kept);
+            admitted
+        });
+        written.map_err(|e| at(&self.path, e))
+    }
+}
+
 struct MemWriter {
     file: Arc<MemFile>,
     path: PathBuf,
@@ -409,6 +439,24 @@ impl FileSystem for MemFs {
         let file = created.map_err(|e| at(path, e))?;
         let (state, clock) = (Arc::clone(&self.state), Arc::clone(&self.clock));
         Ok(Box::new(MemWriter { file, path: path.to_owned(), position: 0, state, clock }))
+    }
+
+    fn open_in_place(&self, path: &Path, len: u64) -> io::Result<Arc<dyn WriteAt>> {
+        if !self.exists(path) {
+            self.create(path)?;
+        }
+        let mut state = self.state.lock();
+        let opened = state.admit(Op::Open).and_then(|()| match &state.nodes[&state.resolve(path)?] {
+            Node::File(file) => Ok(Arc::clone(file)),
+            Node::Dir(_) => Err(kind(io::ErrorKind::IsADirectory)),
+        });
+        let file = opened.map_err(|e| at(path, e))?;
+        let mut content = file.0.lock();
+        content.data.resize(len as usize, 0);
+        content.synced = content.data.len();
+        content.before = Some(content.data.clone());
+        drop(content);
+        Ok(Arc::new(MemReader { file, path: path.to_owned(), len, state: Arc::clone(&self.state) }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

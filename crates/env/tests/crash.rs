@@ -137,3 +137,21 @@ fn rot_and_truncation_can_be_made() {
     assert!(fs.truncate(&path, 1));
     assert_eq!(fs.read(&path).unwrap(), b"a");
 }
+
+#[test]
+fn of_a_file_written_in_place_a_crash_leaves_old_and_new_pages() {
+    let fs = fs();
+    let path = root().join("slab");
+    fs.open_in_place(&path, 64 << 10).unwrap().write_all_at(&[1; 64 << 10], 0).unwrap();
+    let file = fs.open_in_place(&path, 64 << 10).unwrap();
+    fs.sync_dir(root()).unwrap();
+    file.write_all_at(&[2; 64 << 10], 0).unwrap();
+    assert_eq!(fs.crash().read(&path).unwrap(), [1; 64 << 10]);
+    let torn = fs.crash_torn(7).read(&path).unwrap();
+    let new = torn.chunks(512).filter(|page| page.iter().all(|b| *b == 2)).count();
+    let old = torn.chunks(512).filter(|page| page.iter().all(|b| *b == 1)).count();
+    assert!(old > 10 && new > 10 && old + new == 128, "{old} old pages, {new} new ones");
+    fs.inject(Fault::Once { op: Op::Write, nth: 1 });
+    assert!(file.write_all_at(&[3; 8], 0).unwrap_err().to_string().contains("injected failure of Write"));
+    assert_eq!(fs.read(&path).unwrap()[..8], [3, 3, 3, 3, 2, 2, 2, 2]);
+}

@@ -33,6 +33,26 @@ fn what_was_written_is_read_at_any_offset() {
 }
 
 #[test]
+fn a_file_written_in_place_keeps_its_length_and_its_bytes() {
+    both(|fs, root| {
+        let path = root.join("slab");
+        let file = fs.open_in_place(&path, 10).unwrap();
+        file.write_all_at(b"abc", 7).unwrap();
+        file.write_all_at(b"xy", 0).unwrap();
+        assert_eq!(file.write_all_at(b"abc", 8).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(file.write_all_at(b"a", u64::MAX).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(fs.read(&path).unwrap(), b"xy\0\0\0\0\0abc");
+        let shorter = fs.open_in_place(&path, 8).unwrap();
+        assert_eq!((shorter.len(), fs.len(&path).unwrap()), (8, 8));
+        let longer = fs.open_in_place(&path, 9).unwrap();
+        let mut bytes = [1; 9];
+        longer.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"xy\0\0\0\0\0a\0");
+        assert!(fs.open_in_place(root, 1).is_err() && fs.open_in_place(&root.join("absent/x"), 1).is_err());
+    });
+}
+
+#[test]
 fn errors_have_kinds_and_name_the_path() {
     both(|fs, root| {
         let kind = |e: std::io::Error| {

@@ -157,6 +157,10 @@ impl Block {
             marks: Marks::default(),
         }
     }
+    /// A data block whose decoded payload is `bytes[start..]`; without marks yet.
+    pub(crate) fn of_payload(offset: u64, on_disk_size: u32, bytes: Vec<u8>, start: u32) -> Block {
+        Block { kind: BlockType::Data, offset, on_disk_size, start, bytes, marks: Marks::default() }
+    }
     pub(crate) fn with_marks(self, marks: Marks) -> Block {
         Block { marks, ..self }
     }

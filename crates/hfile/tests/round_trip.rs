@@ -6,9 +6,10 @@ mod support;
 
 use martite_cell::{CellType, Order, OwnedCell, key::flat_key};
 use martite_hfile::{
-    BloomType, ChecksumType, Compression, Encoding, FileSource, HFileError, Reader, StoreMeta, Writer, WriterOptions,
-    format::info,
+    Block, BlockKindHint, BlockRequest, BlockSource, BlockType, BloomType, ChecksumType, Compression, Encoding,
+    FileSource, HFileError, Reader, Scanner, Step, StoreMeta, Writer, WriterOptions, format, format::info,
 };
+use std::sync::Arc;
 use support::{cells, open, read_all, write};
 
 /// Small enough for several levels of index.
@@ -53,6 +54,68 @@ fn every_compression_and_encoding() {
             }
         }
     }
+}
+
+/// Data blocks from their payloads, as a cache on disk keeps them.
+struct Restored<'a> {
+    file: FileSource<'a>,
+    restored: std::cell::Cell<usize>,
+}
+
+impl BlockSource for Restored<'_> {
+    fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        let Some(block) = self.file.get(reader, request)?.filter(|b| b.kind == BlockType::Data) else {
+            return self.file.get(reader, request);
+        };
+        self.restored.set(self.restored.get() + 1);
+        let bytes = [b"header", block.payload()].concat();
+        let restored = reader.restore_data_block(block.offset, block.on_disk_size, bytes, 6)?;
+        assert_eq!((restored.payload(), restored.kind), (block.payload(), block.kind));
+        assert_eq!((restored.offset, restored.on_disk_size), (request.offset, request.len));
+        Ok(Some(Arc::new(restored)))
+    }
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn blocks_come_back_from_their_payloads() {
+    let cells = cells(700, 5, true);
+    for compression in [Compression::None, Compression::Zstd] {
+        for encoding in Encoding::ALL {
+            let (bytes, _) = write(&cells, WriterOptions { compression, encoding, ..small() });
+            let reader = open(&bytes);
+            let src = Restored { file: FileSource { file: &bytes }, restored: 0.into() };
+            assert!(read_all(&reader, &src).unwrap() == cells, "{compression:?} {encoding:?}");
+            assert!(src.restored.get() > 10);
+            let mut scanner = Scanner::new(reader.clone(), false);
+            for cell in cells.iter().step_by(7) {
+                assert_eq!(scanner.seek(cell.as_ref().key, &src).unwrap(), Step::Ready(()));
+                assert_eq!(scanner.peek().unwrap().key, cell.as_ref().key);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_payload_that_is_none_is_refused() {
+    let (bytes, _) = write(&cells(50, 6, true), small());
+    let reader = open(&bytes);
+    let request =
+        BlockRequest { file: 1, offset: 0, len: on_disk_size(&bytes), kind: BlockKindHint::Data, cache: true };
+    let block = FileSource { file: &bytes }.get(&reader, &request).unwrap().unwrap();
+    let payload = block.payload();
+    assert!(reader.restore_data_block(0, request.len, payload.to_vec(), 0).is_ok());
+    for (bad, start) in [(payload[..payload.len() - 1].to_vec(), 0), (payload.to_vec(), 1), (vec![], 1)] {
+        let error = reader.restore_data_block(0, request.len, bad, start).unwrap_err();
+        assert!(matches!(&error, HFileError::Corrupt { offset: 0, .. }), "{error}");
+    }
+}
+
+/// Of the first block.
+fn on_disk_size(bytes: &[u8]) -> u32 {
+    format::HEADER_BYTES as u32 + u32::from_be_bytes(bytes[8..12].try_into().unwrap())
 }
 
 #[test]

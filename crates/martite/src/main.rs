@@ -12,6 +12,7 @@ mod machine;
 mod nodes;
 mod refusals;
 mod settings;
+mod ssd_tier;
 mod start;
 mod stop;
 

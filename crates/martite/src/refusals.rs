@@ -1,6 +1,6 @@
 //! Settings that ask for what is not there. Without it data would lie open, or be lost: such a server does not start.
 
-use crate::{Failure, exit};
+use crate::{Failure, exit, ssd_tier};
 use martite_config::{Config, keys};
 
 /// An error that names the first setting that cannot be honoured.
@@ -35,6 +35,7 @@ pub fn check(config: &Config) -> Result<(), Failure> {
             return refuse(name, class, "this coprocessor is not built in and cannot be loaded");
         }
     }
+    ssd_tier::files(config)?;
     Ok(())
 }
 

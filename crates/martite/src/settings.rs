@@ -1,6 +1,6 @@
 //! Configuration → the plain options of the parts below.
 
-use crate::{Failure, args, exit, machine, refusals};
+use crate::{Failure, args, exit, machine, refusals, ssd_tier};
 use martite_config::{Config, Loader, keys};
 use martite_region::{Durability, RegionConfig};
 use martite_regionserver::Options;
@@ -78,8 +78,10 @@ pub fn memory(config: &Config) -> Memory {
     };
     let share = |part: f64| (budget as f64 * part.clamp(0.0, 0.8)) as u64;
     let memstore_limit = share(config.get(keys::GLOBAL_MEMSTORE_SIZE));
-    // HBase: below 1 a share of the memory, else MiB.
+    // HBase: below 1 a share of the memory, else MiB. In files it takes no memory; `refusals` has checked these.
+    let in_files = ssd_tier::files(config).is_ok_and(|files| !files.is_empty());
     let bucket = match config.get(keys::BUCKETCACHE_SIZE) {
+        _ if in_files => 0,
         part if part < 1.0 => share(part),
         mib => (mib * f64::from(1 << 20)) as u64,
     };

@@ -3,8 +3,9 @@
 use crate::dispatch::Dispatch;
 use crate::host::{End, Host, Link};
 use crate::nodes::Nodes;
-use crate::{Failure, args, exit, lock, logging, machine, settings};
+use crate::{Failure, args, exit, lock, logging, machine, settings, ssd_tier};
 use martite_blockcache::BlockCache;
+use martite_blockcache::tier::{Tier, TierContext};
 use martite_catalog::{Layout, ServerName};
 use martite_config::{Config, keys};
 use martite_env::{Clock, FileSystem, LocalFs, OsRandom, SystemClock};
@@ -30,6 +31,7 @@ const HBASE_VERSION: &str = "2.6.4";
 /// The parts of a running server, in the order in which they started.
 struct Running {
     wal: Arc<Wal>,
+    tier: Option<Arc<Tier<Block>>>,
     regions: Arc<RegionServer>,
     master: Arc<Master>,
     nodes: Arc<Nodes>,
@@ -96,7 +98,10 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
     let wal = open_log(&config, fs.clone(), clock.clone(), root, &name)?;
     let master_cell = Arc::new(OnceLock::new());
     let link = Arc::new(Link { master: master_cell.clone(), ends: ends.clone() });
-    let regions = start_regions(&config, fs.clone(), clock.clone(), root, &wal, &name, pool, nodes.clone(), link)?;
+    let cache = block_cache(&config, fs.clone(), clock.clone())?;
+    let tier = cache.tier().cloned();
+    let regions =
+        start_regions(&config, cache, fs.clone(), clock.clone(), root, &wal, &name, pool, nodes.clone(), link)?;
     nodes.publish_server(&name, 0);
     let _ = dispatch.regions.set(regions.clone());
 
@@ -121,7 +126,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
     let _ = dispatch.cluster_id.set(master.cluster_id().to_owned());
     let _ = master_cell.set(master.clone());
     let _ = dispatch.master.set(master.clone());
-    Ok(Running { wal, regions, master, nodes, ports, shards })
+    Ok(Running { wal, tier, regions, master, nodes, ports, shards })
 }
 
 fn address(config: &Config, host: martite_config::Key<martite_config::Text>, port: u16) -> Result<SocketAddr, Failure> {
@@ -189,9 +194,21 @@ fn open_log(
     .map_err(|e| Failure::of("write-ahead log", e))
 }
 
+/// The cache of all regions, above files on an SSD if there are any.
+fn block_cache(
+    config: &Config,
+    fs: Arc<dyn FileSystem>,
+    clock: Arc<dyn Clock>,
+) -> Result<Arc<BlockCache<Block>>, Failure> {
+    let memory_bytes = settings::memory(config).block_cache;
+    let tier = ssd_tier::start(config, TierContext { fs, clock, random: Arc::new(OsRandom) }, memory_bytes)?;
+    Ok(Arc::new(BlockCache::above(tier, memory_bytes, Block::heap_size)))
+}
+
 #[allow(clippy::too_many_arguments, reason = "the one place that wires the region server")]
 fn start_regions(
     config: &Config,
+    cache: Arc<BlockCache<Block>>,
     fs: Arc<dyn FileSystem>,
     clock: Arc<dyn Clock>,
     root: &Path,
@@ -202,10 +219,9 @@ fn start_regions(
     link: Arc<Link>,
 ) -> Result<Arc<RegionServer>, Failure> {
     let memory = settings::memory(config);
-    let cache = Arc::new(BlockCache::new(memory.block_cache, Block::heap_size));
     let stores = Arc::new(StoreContext {
         fs: fs.clone(),
-        files: Files::new(fs.clone(), cache),
+        files: Files::below(root, fs.clone(), cache),
         random: Arc::new(OsRandom),
         root: root.to_owned(),
         config: settings::store(config),
@@ -272,6 +288,9 @@ fn stop(running: Running, end: End) -> Result<(), Failure> {
         tokio::join!(master.shutdown(), regionserver.shutdown());
     });
     running.regions.stop();
+    if let Some(tier) = running.tier {
+        tier.stop();
+    }
     running.wal.close().map_err(|e| Failure::of("closing the log", e))?;
     tracing::info!("stopped");
     Ok(())

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! scanner ── get(block) ──▶ CacheOnly   in the cache, or "not here": the network thread never waits
-//!                     └───▶ Blocking    in the cache, or read, decoded and kept
+//!                     └───▶ Blocking    in the cache, or read, decoded and kept; data from the tier on the SSD if it is there
 //! ```
 //!
 //! A file has one identity ([`FileId`]) while it is open, whoever opened it: both daughters of a split share the blocks
 //! of their parent's files. Its blocks leave the cache when the last holder lets go.
 
 use crate::StoreError;
+use martite_blockcache::tier::{FileName, Found, Image, Tier};
 use martite_blockcache::{BlockCache, FileBlocks, Kind};
 use martite_env::{FileSystem, ReadAt};
 use martite_hfile::{Block, BlockKindHint, BlockRequest, BlockSource, FileId, HFileError, Reader};
@@ -30,6 +31,7 @@ const MAX_BLOCK_BYTES: u32 = 1 << 30;
 /// Opens HFiles and owns their handles and the block cache; one per process.
 pub struct Files {
     fs: Arc<dyn FileSystem>,
+    root: PathBuf,
     cache: Arc<BlockCache<Block>>,
     next_id: AtomicU64,
     open: RwLock<HashMap<FileId, Handle>>,
@@ -51,8 +53,14 @@ pub struct OpenFile {
 
 impl Files {
     pub fn new(fs: Arc<dyn FileSystem>, cache: Arc<BlockCache<Block>>) -> Arc<Files> {
+        Files::below(Path::new(""), fs, cache)
+    }
+
+    /// As `new`; in the cache's tier, files are called by their paths below `root`.
+    pub fn below(root: &Path, fs: Arc<dyn FileSystem>, cache: Arc<BlockCache<Block>>) -> Arc<Files> {
         Arc::new(Files {
             fs,
+            root: root.to_owned(),
             cache,
             next_id: AtomicU64::new(1),
             open: RwLock::new(HashMap::new()),
@@ -82,9 +90,18 @@ impl Files {
             return Ok(open);
         }
         self.open.write().insert(id, handle.clone());
+        if let Some(tier) = self.cache.tier() {
+            tier.open_file(id, self.name_in_tier(path, &handle.reader));
+        }
         let open = Arc::new(OpenFile { files: Arc::downgrade(self), path: path.to_owned(), handle });
         by_path.insert(path.to_owned(), Arc::downgrade(&open));
         Ok(open)
+    }
+
+    /// What the tier calls a file: also after a restart, and after the root directory was moved as a whole.
+    fn name_in_tier(&self, path: &Path, reader: &Reader) -> FileName {
+        let below_root = path.strip_prefix(&self.root).unwrap_or(path);
+        FileName::of(&below_root.to_string_lossy(), reader.file_size(), reader.create_time_ms().unwrap_or(0))
     }
 
     /// Opens the first of several places that has the file.
@@ -136,6 +153,30 @@ impl Files {
         Ok(Arc::new(reader.decode_block(request.offset, &bytes)?))
     }
 
+    /// A data block from the tier on the SSD.
+    fn from_tier(&self, tier: &Tier<Block>, reader: &Reader, request: &BlockRequest) -> Option<Arc<Block>> {
+        match tier.get(request.file, request.offset, request.len)? {
+            Found::Value(block) => Some(block),
+            Found::Payload { bytes, start } => {
+                let block = reader.restore_data_block(request.offset, request.len, bytes, start);
+                let refuse = |error| {
+                    tracing::warn!(%error, "a block in the cache files is none");
+                    tier.refuse(request.file, request.offset);
+                };
+                block.map_err(refuse).ok().map(Arc::new)
+            }
+        }
+    }
+
+    /// A block that is not in memory: from the tier, or from the file.
+    fn read_or_tier(&self, reader: &Reader, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
+        let tier = self.cache.tier().filter(|_| request.kind == BlockKindHint::Data);
+        match tier.and_then(|tier| self.from_tier(tier, reader, request)) {
+            Some(block) => Ok(block),
+            None => self.read(reader, request),
+        }
+    }
+
     /// The file's handle, for those who read it in larger pieces.
     pub(crate) fn handle_of(&self, request: &BlockRequest) -> Result<Arc<dyn ReadAt>, HFileError> {
         Ok(self.handle(request)?.file)
@@ -156,6 +197,11 @@ pub(crate) fn read_range(reader: &Reader, file: &dyn ReadAt, offset: u64, len: u
     let io = |source| HFileError::Io { file: reader.name().to_owned(), offset, source };
     file.read_exact_at(&mut bytes, offset).map_err(io)?;
     Ok(bytes)
+}
+
+/// What the tier on the SSD keeps of a block.
+pub fn image_of(block: &Block) -> Image<'_> {
+    Image { on_disk_size: block.on_disk_size, payload: block.payload() }
 }
 
 impl OpenFile {
@@ -183,6 +229,10 @@ impl Drop for OpenFile {
         }
         drop(by_path);
         files.cache.close_file(id);
+        if let Some(tier) = files.cache.tier() {
+            // Compacted away: it is in the archive now.
+            tier.close_file(id, !files.fs.exists(&self.path));
+        }
     }
 }
 
@@ -275,7 +325,7 @@ impl BlockSource for CacheOnly<'_> {
 impl Blocking<'_> {
     fn load(&self, reader: &Reader, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
         let blocks = self.recent.with(request.file, Arc::clone);
-        let read = || self.recent.files.read(reader, request);
+        let read = || self.recent.files.read_or_tier(reader, request);
         if request.cache {
             return blocks.get_or_load(request.offset, kind(request), read);
         }

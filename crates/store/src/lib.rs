@@ -30,7 +30,7 @@ pub use compaction::{CompactionOutcome, CompactionPlan, CompactionRequest, Throt
 pub use counters::StoreCounters;
 pub use error::StoreError;
 pub use file_list::FileTracker;
-pub use files::{Blocking, CacheOnly, Files};
+pub use files::{Blocking, CacheOnly, Files, image_of};
 pub use flush::{FlushTicket, FlushedFile};
 pub use memstore::{MemStore, Segment};
 pub use options::{FamilyOptions, KeepDeleted, StoreConfig, StoreOverrides};

@@ -33,6 +33,23 @@ impl Reader {
         self.build(offset, header, on_disk, HEADER_BYTES)
     }
 
+    /// A data block again from the payload of a decoded one, which is `bytes[start..]`: checked as after decoding. That
+    /// the payload is this block's, the caller knows.
+    pub fn restore_data_block(
+        &self,
+        offset: u64,
+        on_disk_size: u32,
+        bytes: Vec<u8>,
+        start: usize,
+    ) -> Result<Block, HFileError> {
+        let corrupt = |reason: String| HFileError::corrupt(&self.name, offset, reason);
+        let start = u32::try_from(start).ok().filter(|start| *start as usize <= bytes.len());
+        let start = start.ok_or_else(|| corrupt("a payload that begins after its end".to_owned()))?;
+        let block = Block::of_payload(offset, on_disk_size, bytes, start);
+        let marks = cells::check(block.payload(), self.layout, self.order()).map_err(corrupt)?;
+        Ok(block.with_marks(marks))
+    }
+
     /// The plain payload of a block that is read when the file is opened.
     pub(super) fn unpack(&self, offset: u64, on_disk: &[u8]) -> Result<Vec<u8>, HFileError> {
         let header = self.verify(offset, on_disk)?;
