@@ -154,7 +154,7 @@ impl Files {
     }
 
     /// A data block from the tier on the SSD.
-    fn from_tier(&self, tier: &Tier<Block>, reader: &Reader, request: &BlockRequest) -> Option<Arc<Block>> {
+    fn block_in_tier(tier: &Tier<Block>, reader: &Reader, request: &BlockRequest) -> Option<Arc<Block>> {
         match tier.get(request.file, request.offset, request.len)? {
             Found::Value(block) => Some(block),
             Found::Payload { bytes, start } => {
@@ -171,7 +171,7 @@ impl Files {
     /// A block that is not in memory: from the tier, or from the file.
     fn read_or_tier(&self, reader: &Reader, request: &BlockRequest) -> Result<Arc<Block>, HFileError> {
         let tier = self.cache.tier().filter(|_| request.kind == BlockKindHint::Data);
-        match tier.and_then(|tier| self.from_tier(tier, reader, request)) {
+        match tier.and_then(|tier| Files::block_in_tier(tier, reader, request)) {
             Some(block) => Ok(block),
             None => self.read(reader, request),
         }
