@@ -1,4 +1,5 @@
 //! The real server with its blocks in files: more data than memory, stopped, warm again, damaged, refused.
+#![allow(clippy::unwrap_used)]
 
 use martite_catalog::{FamilyDescriptor, TableDescriptor, TableName};
 use martite_testkit::{Admin, Server, Table, TestError};
