@@ -97,6 +97,12 @@ pub fn last_on_column(row: &[u8], family: &[u8], qualifier: &[u8]) -> Vec<u8> {
     flat_key(row, family, qualifier, i64::MIN as u64, CellType::Minimum as u8)
 }
 
+/// Whether two rows are the same. Rows of neighbours mostly differ in their last bytes.
+#[inline]
+pub fn is_same_row(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.last_chunk::<8>() == b.last_chunk::<8>() && a == b
+}
+
 /// Checks that `key` is a well-formed flat key; afterwards the accessors below cannot go out of bounds.
 pub fn check(key: &[u8]) -> Result<(), CellError> {
     let need = |needed: usize| {

@@ -9,7 +9,8 @@
 use crate::{
     error::Parsed,
     input::Input,
-    marks::{Collector, Marks},
+    marks::{Collector, MOST_AHEAD, Marks},
+    prefetch::prefetch,
 };
 use martite_cell::{CellRef, Order, key};
 use std::cmp::Ordering;
@@ -74,6 +75,13 @@ impl CellAt {
             end: start + end as u32,
             seq_id,
         })
+    }
+
+    /// Asks for the memory of the cell behind this one, as if it were as long.
+    #[inline]
+    pub(crate) fn prefetch_next(&self, payload: &[u8]) {
+        let (start, len) = (self.end as usize, (self.end - self.start) as usize);
+        prefetch(payload.get(start..(start + len.min(MOST_AHEAD)).min(payload.len())).unwrap_or_default());
     }
 
     #[inline]

@@ -20,6 +20,8 @@ pub struct Scanner {
     /// The current cell of `block`.
     cell: Option<CellAt>,
     at_end: bool,
+    /// Marks of `block` whose keys have been asked for, while it is read from its beginning.
+    asked: usize,
     /// Paths being looked for, kept for their allocations.
     candidate: IndexPath,
     neighbour: IndexPath,
@@ -38,6 +40,7 @@ impl Scanner {
             block: None,
             cell: None,
             at_end: false,
+            asked: 0,
             candidate: IndexPath::default(),
             neighbour: IndexPath::default(),
             aimed: None,
@@ -58,12 +61,23 @@ impl Scanner {
         }
     }
 
+    /// The current cell's key.
+    #[inline]
+    pub fn peek_key(&self) -> Option<&[u8]> {
+        match (&self.block, &self.cell) {
+            (Some(block), Some(cell)) => Some(cell.key(block.payload())),
+            _ => None,
+        }
+    }
+
     /// To the next cell; past the last one there is no current cell.
     #[inline]
     pub fn next(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
         if let (Some(block), Some(cell)) = (&self.block, &self.cell)
             && let Some(next) = CellAt::parse(block.payload(), cell.end, self.reader.layout())
         {
+            self.asked = block.marks().prefetch_keys(self.asked, next.start, block.payload());
+            next.prefetch_next(block.payload());
             self.cell = Some(next);
             return Ok(Step::Ready(()));
         }
@@ -79,7 +93,8 @@ impl Scanner {
         for passed in 0..most {
             let Some(next) = CellAt::parse(payload, cell.end, layout) else { return (passed, false) };
             *cell = next;
-            if key::row(cell.key(payload)) != row {
+            self.asked = block.marks().prefetch_keys(self.asked, cell.start, payload);
+            if !key::is_same_row(key::row(cell.key(payload)), row) {
                 return (passed + 1, true);
             }
         }
@@ -238,9 +253,13 @@ impl Scanner {
         }
         let block = ready!(self.load(&self.neighbour, src)?);
         std::mem::swap(&mut self.candidate, &mut self.neighbour);
-        block.marks().touch(block.payload());
+        let asked = block.marks().prefetch_keys(0, 0, block.payload());
         match self.reader.cells(&block).first() {
-            Some(cell) => self.settle(block, cell),
+            Some(cell) => {
+                let settled = self.settle(block, cell);
+                self.asked = asked;
+                settled
+            }
             None => Ok(self.settle_at_end()),
         }
     }
@@ -251,6 +270,7 @@ impl Scanner {
         self.block = Some(block);
         self.cell = Some(cell);
         self.at_end = false;
+        self.asked = usize::MAX;
         Ok(Step::Ready(()))
     }
 

@@ -42,7 +42,8 @@ impl Dice {
 
 fn load(rows: u64) -> Rig {
     let rig = Rig::with(table(&["f"]), RegionConfig::default());
-    let value = vec![7; VALUE_BYTES];
+    let mut dice = Dice(0x2545_F491_4F6C_DD1D);
+    let value: Vec<u8> = (0..VALUE_BYTES).map(|_| b'A' + dice.below(26) as u8).collect();
     for start in (0..rows).step_by(1000) {
         let puts = (start..(start + 1000).min(rows)).map(|number| {
             let mut cells = CellBuf::new(false);
@@ -59,6 +60,20 @@ fn load(rows: u64) -> Rig {
 fn filter(name: &str, message: Vec<u8>) -> Option<pb::Filter> {
     let name = format!("org.apache.hadoop.hbase.filter.{name}");
     Some(pb::Filter { name, serialized_filter: Some(message.into()) })
+}
+
+fn binary(value: &'static [u8]) -> pb::BinaryComparator {
+    pb::BinaryComparator { comparable: pb::ByteArrayComparable { value: Some(value.into()) } }
+}
+
+/// Cells whose value equals what the comparator has.
+fn value_filter(comparator: &str, message: Vec<u8>) -> Option<pb::Filter> {
+    let comparator = pb::Comparator {
+        name: format!("org.apache.hadoop.hbase.filter.{comparator}"),
+        serialized_comparator: Some(message.into()),
+    };
+    let compare_filter = pb::CompareFilter { compare_op: pb::CompareType::Equal as i32, comparator: Some(comparator) };
+    filter("ValueFilter", pb::ValueFilter { compare_filter }.encode_to_vec())
 }
 
 /// Reads all rows; how many Results came.
@@ -123,6 +138,9 @@ fn main() {
     let keys_only = pb::KeyOnlyFilter { len_as_val: false };
     scan_case("scan.keyOnly", filter("KeyOnlyFilter", keys_only.encode_to_vec()), rows);
     scan_case("scan.firstKeyOnly", filter("FirstKeyOnlyFilter", Vec::new()), rows);
+    scan_case("scan.value", value_filter("BinaryComparator", binary(b"x").encode_to_vec()), 0);
+    let word = pb::SubstringComparator { substr: "martite".into() };
+    scan_case("scan.value.substring", value_filter("SubstringComparator", word.encode_to_vec()), 0);
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     for (name, columns) in [("get", false), ("get.column", true)] {
         case(name, &mut || {

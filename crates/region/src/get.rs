@@ -209,7 +209,7 @@ impl Region {
         for scanner in scanners {
             ready_or_need!(scanner.open(read.src));
             // A family without the row stands at the next one.
-            if scanner.peek().is_none_or(|cell| cell.row() != row) {
+            if !scanner.is_in_row(row) {
                 continue;
             }
             match ready_or_need!(scanner.next(read)) {

@@ -254,6 +254,11 @@ impl StoreFileScanner {
             Some(seq_id) => Some(CellRef { seq_id, ..cell }),
         }
     }
+    /// The key of that cell.
+    #[inline]
+    pub fn peek_key(&self) -> Option<&[u8]> {
+        self.inner.peek_key()
+    }
     /// See [`Scanner::next_index_key`]; None for halves.
     pub fn next_index_key(&self) -> Option<&[u8]> {
         if self.inner.half.is_some() { None } else { self.inner.inner.next_index_key() }
@@ -280,6 +285,11 @@ impl HalfScanner {
     #[inline]
     fn peek(&self) -> Option<CellRef<'_>> {
         if self.outside { None } else { self.inner.peek() }
+    }
+
+    #[inline]
+    fn peek_key(&self) -> Option<&[u8]> {
+        if self.outside { None } else { self.inner.peek_key() }
     }
 
     /// After a move: whether it left the half.

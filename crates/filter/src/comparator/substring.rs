@@ -4,22 +4,38 @@ use super::Input;
 use crate::error::Result;
 use crate::required::required;
 use martite_proto as pb;
+use regex::bytes::{Regex, RegexBuilder};
+use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub(super) struct Substring {
     pub lower: String,
+    /// For ASCII text: many bytes at a time. Made when a long one comes.
+    search: OnceLock<Option<Regex>>,
 }
+
+/// Shorter text is looked through byte by byte.
+const SHORT: usize = 64;
 
 pub(super) fn decode(input: &Input<'_>) -> Result<Substring> {
     let proto: pb::SubstringComparator = input.message(&[required(1, "substr")])?;
-    Ok(Substring { lower: proto.substr.to_lowercase() })
+    Ok(Substring::new(&proto.substr))
 }
 
 impl Substring {
+    fn new(wanted: &str) -> Substring {
+        Substring { lower: wanted.to_lowercase(), search: OnceLock::new() }
+    }
+
     pub fn matches(&self, cell: &[u8]) -> bool {
         let wanted = self.lower.as_bytes();
         if !cell.is_ascii() {
             return String::from_utf8_lossy(cell).to_lowercase().contains(&self.lower);
+        }
+        if cell.len() > SHORT
+            && let Some(search) = self.search.get_or_init(|| search(&self.lower))
+        {
+            return search.is_match(cell);
         }
         let Some((&first, rest)) = wanted.split_first() else {
             return true;
@@ -33,13 +49,18 @@ impl Substring {
     }
 }
 
+/// None if the text is too long for it.
+fn search(lower: &str) -> Option<Regex> {
+    RegexBuilder::new(&regex::escape(lower)).case_insensitive(true).unicode(false).build().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Substring;
 
     #[test]
     fn case_does_not_matter() {
-        let matches = |wanted: &str, cell: &str| Substring { lower: wanted.to_lowercase() }.matches(cell.as_bytes());
+        let matches = |wanted: &str, cell: &str| Substring::new(wanted).matches(cell.as_bytes());
         let cases = [
             ("ell", "Hello", true),
             ("ELLO", "hello", true),
@@ -55,6 +76,6 @@ mod tests {
         for (wanted, cell, want) in cases {
             assert_eq!(matches(wanted, cell), want, "{wanted} in {cell}");
         }
-        assert!(Substring { lower: "b".into() }.matches(b"\xff\xfeB"));
+        assert!(Substring::new("b").matches(b"\xff\xfeB"));
     }
 }

@@ -135,13 +135,13 @@ impl Rows {
     fn next_family(&self) -> Option<usize> {
         let mut next: Option<(usize, &[u8])> = None;
         for (at, family) in self.families.iter().enumerate().filter(|(_, f)| f.essential) {
-            let Some(cell) = family.scanner.peek() else { continue };
+            let Some(row) = family.scanner.peek_row() else { continue };
             let sooner = next.is_none_or(|(_, best)| {
-                let compared = self.bounds.order.rows(cell.row(), best);
+                let compared = self.bounds.order.rows(row, best);
                 if self.bounds.reversed { compared.is_gt() } else { compared.is_lt() }
             });
             if sooner {
-                next = Some((at, cell.row()));
+                next = Some((at, row));
             }
         }
         next.filter(|(_, row)| !self.is_past_stop(row)).map(|(at, _)| at)
@@ -149,7 +149,7 @@ impl Rows {
 
     /// The row that comes next; None at the end of the scan.
     pub(crate) fn next_row(&self) -> Option<&[u8]> {
-        self.families[self.next_family()?].scanner.peek().map(|cell| cell.row())
+        self.families[self.next_family()?].scanner.peek_row()
     }
 
     fn is_past_stop(&self, row: &[u8]) -> bool {
@@ -166,7 +166,7 @@ impl Rows {
     /// A scanner that was interrupted is in the row, too.
     fn stands_in_row(&self, at: usize) -> bool {
         let scanner = &self.families[at].scanner;
-        scanner.is_moving() || scanner.peek().is_some_and(|cell| cell.row() == self.row)
+        scanner.is_moving() || scanner.is_in_row(&self.row)
     }
 
     /// Reads until a Result is there, or a limit is reached. `read.out` keeps what calls before have put there.
@@ -201,27 +201,21 @@ impl Rows {
         Ok(Step::Ready(None))
     }
 
+    /// Goes to the next row that is not refused by its key, or to the first refused one that takes more than a few steps
+    /// to leave.
     fn start_row(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
         self.begin_result(read.out);
-        let mut last = std::mem::take(&mut self.row);
-        let next = match &self.families[..] {
-            [only] if only.essential => {
-                only.scanner.peek().map(|cell| cell.row()).filter(|row| !self.is_past_stop(row))
+        let can_pass = self.can_pass(read);
+        loop {
+            if !self.take_next_row() {
+                self.phase = Phase::Done;
+                return Some(Piece::Exhausted);
             }
-            _ => self.next_row(),
-        };
-        let Some(row) = next else {
-            self.row = last;
-            self.phase = Phase::Done;
-            return Some(Piece::Exhausted);
-        };
-        last.clear();
-        last.extend_from_slice(row);
-        self.row = last;
-        self.phase = Phase::Main(0);
-        if let Some(filter) = read.filter.as_deref_mut()
-            && filter.filter_row_key(&self.row)
-        {
+            self.phase = Phase::Main(0);
+            let filter = read.filter.as_deref_mut()?;
+            if !filter.filter_row_key(&self.row) {
+                return None;
+            }
             self.rows_filtered += 1;
             if filter.filter_all_remaining() {
                 self.phase = Phase::Done;
@@ -229,14 +223,35 @@ impl Rows {
             }
             self.rows_scanned += 1;
             self.phase = Phase::Skip(0);
-            if self.can_pass(read)
-                && let [only] = &mut self.families[..]
-                && only.scanner.pass_short_row(&self.row, read)
-            {
-                return self.end_refused_row(read);
+            let passed = match &mut self.families[..] {
+                [only] if can_pass => only.scanner.pass_short_row(&self.row, read),
+                _ => false,
+            };
+            if !passed {
+                return None;
+            }
+            let piece = self.end_refused_row(read);
+            if piece.is_some() || self.phase != Phase::Start {
+                return piece;
             }
         }
-        None
+    }
+
+    /// Leaves the next row in `row`; false at the end of the scan.
+    #[inline]
+    fn take_next_row(&mut self) -> bool {
+        let mut last = std::mem::take(&mut self.row);
+        let next = match &self.families[..] {
+            [only] if only.essential => only.scanner.peek_row().filter(|row| !self.is_past_stop(row)),
+            _ => self.next_row(),
+        };
+        let found = next.is_some();
+        if let Some(row) = next {
+            last.clear();
+            last.extend_from_slice(row);
+        }
+        self.row = last;
+        found
     }
 
     fn set_row_limits(&self, read: &mut RowRead<'_>) {

@@ -53,7 +53,7 @@ impl CompactionMatcher {
         if self.include_all {
             return Match::Include;
         }
-        if !self.row.holds(cell) {
+        if !self.row.holds(cell.key) {
             self.row.set(cell);
             self.tracker.reset();
         }

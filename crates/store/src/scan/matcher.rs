@@ -157,8 +157,8 @@ impl CurrentRow {
         self.set
     }
     #[inline]
-    pub(super) fn holds(&self, cell: &CellRef<'_>) -> bool {
-        self.set && cell.key.starts_with(&self.prefix)
+    pub(super) fn holds(&self, key: &[u8]) -> bool {
+        self.set && key.get(..self.prefix.len()).is_some_and(|prefix| key::is_same_row(prefix, &self.prefix))
     }
 }
 
@@ -243,36 +243,36 @@ impl UserMatcher {
         self.row.is_set()
     }
 
-    /// Whether a row is set, and the cell is of another one.
-    pub(super) fn has_left_row(&self, cell: &CellRef<'_>) -> bool {
-        self.row.is_set() && !self.row.holds(cell)
+    /// Whether the cell with this key is of the row that is set.
+    pub(super) fn is_in_row(&self, key: &[u8]) -> bool {
+        self.row.holds(key)
     }
 
-    /// Whether the scan can want a row after this cell's.
-    pub(super) fn more_rows_after(&self, cell: &CellRef<'_>) -> bool {
+    /// Whether the scan can want a row after this one.
+    pub(super) fn more_rows_after(&self, row: &[u8]) -> bool {
         if self.is_get {
             return false;
         }
         if self.stop_row.is_empty() {
             return true;
         }
-        match self.order.rows(cell.row(), &self.stop_row) {
+        match self.order.rows(row, &self.stop_row) {
             Ordering::Less => !self.reversed,
             Ordering::Equal => self.include_stop,
             Ordering::Greater => self.reversed,
         }
     }
 
-    /// What to do with `cell`.
+    /// What to do with `cell`; `begins_row`: it is the one that the row was set by.
     #[inline]
-    pub(super) fn check(&mut self, cell: &CellRef<'_>, filter: Option<&mut Filter>) -> Match {
+    pub(super) fn check(&mut self, cell: &CellRef<'_>, begins_row: bool, filter: Option<&mut Filter>) -> Match {
         let mut filter = filter;
         if let Some(filter) = &mut filter
             && filter.filter_all_remaining()
         {
             return Match::DoneScan;
         }
-        if !self.row.holds(cell) {
+        if !begins_row && !self.row.holds(cell.key) {
             return Match::Done;
         }
         if self.tracker.done() {

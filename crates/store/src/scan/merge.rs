@@ -92,7 +92,7 @@ impl Merge {
                 Start::Before(row) => source.seek_to_row_before(row, src),
                 Start::Last => source.seek_to_last_row(src),
             }?);
-            if source.peek().is_some() {
+            if source.peek_key().is_some() {
                 let place = self.sorted.partition_point(|other| self.before(*other, at as u16));
                 self.sorted.insert(place, at as u16);
             }
@@ -121,6 +121,12 @@ impl Merge {
         self.sources[*self.sorted.first()? as usize].peek()
     }
 
+    /// The next cell's key: cheaper than the cell where it is enough.
+    #[inline]
+    pub(super) fn peek_key(&self) -> Option<&[u8]> {
+        self.sources[*self.sorted.first()? as usize].peek_key()
+    }
+
     /// Whether source `a` comes before source `b`; both have a cell.
     #[inline]
     fn before(&self, a: u16, b: u16) -> bool {
@@ -145,7 +151,7 @@ impl Merge {
     #[inline]
     fn sink(&mut self) {
         let top = self.sorted[0];
-        if self.sources[top as usize].peek().is_none() {
+        if self.sources[top as usize].peek_key().is_none() {
             self.sorted.remove(0);
             return;
         }
@@ -173,11 +179,11 @@ impl Merge {
         let source = &mut self.sources[*top as usize];
         if self.reversed {
             if !source.unsettled()
-                && let Some(cell) = source.peek()
-                && cell.row() != self.row
+                && let Some(row) = source.peek_key().map(key::row)
+                && row != self.row
             {
                 self.row.clear();
-                self.row.extend_from_slice(cell.row());
+                self.row.extend_from_slice(row);
             }
             ready!(source.next_in_row_or_back(&self.row, src)?);
         } else {
@@ -208,7 +214,7 @@ impl Merge {
     pub(super) fn seek_forward(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
         while let Some(top) = self.sorted.first() {
             let source = &mut self.sources[*top as usize];
-            if !source.unsettled() && source.peek().is_none_or(|cell| self.order.keys(cell.key, key).is_ge()) {
+            if !source.unsettled() && source.peek_key().is_none_or(|at| self.order.keys(at, key).is_ge()) {
                 break;
             }
             if source.is_lazy() {
@@ -230,7 +236,7 @@ impl Merge {
     pub(super) fn seek_backward(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
         while let Some(top) = self.sorted.first() {
             let source = &mut self.sources[*top as usize];
-            if !source.unsettled() && source.peek().is_none_or(|cell| may_stay(self.order, &cell, key)) {
+            if !source.unsettled() && source.peek_key().is_none_or(|at| may_stay(self.order, at, key)) {
                 break;
             }
             ready!(source.seek_backward(key, src)?);
@@ -243,7 +249,7 @@ impl Merge {
     pub(super) fn seek_to_row_before(&mut self, row: &[u8], src: &dyn BlockSource) -> Moved {
         while let Some(top) = self.sorted.first() {
             let source = &mut self.sources[*top as usize];
-            if !source.unsettled() && source.peek().is_none_or(|cell| self.order.rows(cell.row(), row).is_lt()) {
+            if !source.unsettled() && source.peek_key().is_none_or(|at| self.order.rows(key::row(at), row).is_lt()) {
                 break;
             }
             ready!(source.seek_to_row_before(row, src)?);
@@ -253,11 +259,11 @@ impl Merge {
     }
 }
 
-/// Whether a reversed scan that wants `key` may stay at `cell`.
-fn may_stay(order: Order, cell: &CellRef<'_>, key: &[u8]) -> bool {
-    match order.rows(cell.row(), key::row(key)) {
+/// Whether a reversed scan that wants `key` may stay at the cell with the key `at`.
+fn may_stay(order: Order, at: &[u8], key: &[u8]) -> bool {
+    match order.rows(key::row(at), key::row(key)) {
         Ordering::Less => true,
-        Ordering::Equal => order.keys(cell.key, key).is_ge(),
+        Ordering::Equal => order.keys(at, key).is_ge(),
         Ordering::Greater => false,
     }
 }

@@ -108,6 +108,18 @@ impl Source {
         }
     }
 
+    /// The key of that cell.
+    #[inline]
+    pub(super) fn peek_key(&self) -> Option<&[u8]> {
+        if let Some(key) = &self.lazy {
+            return Some(key);
+        }
+        match &self.cells {
+            Cells::Segment(s) => s.peek().map(|cell| cell.key),
+            Cells::File(f) => f.peek_key(),
+        }
+    }
+
     /// Whether a move was interrupted: `peek` means nothing until the move is called again.
     #[inline]
     pub(super) fn unsettled(&self) -> bool {

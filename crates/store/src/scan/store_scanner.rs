@@ -183,6 +183,18 @@ impl StoreScanner {
         if matches!(self.phase, Phase::Open) { self.merge.peek() } else { None }
     }
 
+    /// The row of that cell.
+    #[inline]
+    pub fn peek_row(&self) -> Option<&[u8]> {
+        if matches!(self.phase, Phase::Open) { self.merge.peek_key().map(key::row) } else { None }
+    }
+
+    /// Whether the scanner stands in `row`. Only between calls that were ready.
+    #[inline]
+    pub fn is_in_row(&self, row: &[u8]) -> bool {
+        self.peek_row().is_some_and(|at| key::is_same_row(at, row))
+    }
+
     /// A move was interrupted: [`Self::next`] must be called before anything else is asked.
     pub fn is_moving(&self) -> bool {
         self.pending != Move::None
@@ -190,7 +202,10 @@ impl StoreScanner {
 
     /// Reads on in the row where the scanner stands.
     pub fn next(&mut self, read: &mut RowRead<'_>) -> Result<Step<StoreEnd>, StoreError> {
-        if self.pending == Move::None && self.peek().is_some_and(|cell| self.matcher.has_left_row(&cell)) {
+        if self.pending == Move::None
+            && self.matcher.has_row()
+            && self.merge.peek_key().is_some_and(|key| !self.matcher.is_in_row(key))
+        {
             // The last read ended, by a limit, with its row.
             self.matcher.clear_row();
         }
@@ -214,11 +229,12 @@ impl StoreScanner {
                 return Ok(Step::Ready(end));
             }
             read.cells_scanned += 1;
-            if !self.matcher.has_row() {
+            let begins_row = !self.matcher.has_row();
+            if begins_row {
                 self.matcher.set_row(&cell);
                 self.count_in_row = 0;
             }
-            let mut code = self.matcher.check(&cell, read.filter.as_deref_mut());
+            let mut code = self.matcher.check(&cell, begins_row, read.filter.as_deref_mut());
             if let Match::Include | Match::IncludeNextCol | Match::IncludeNextRow = code {
                 self.count_in_row += 1;
                 let offset = u64::from(self.scan.store_offset);
@@ -261,7 +277,7 @@ impl StoreScanner {
         let mut passed = 0;
         loop {
             ready!(self.finish_move(read.src)?);
-            if self.peek().is_none_or(|cell| cell.row() != row) {
+            if !self.is_in_row(row) {
                 break;
             }
             if let Some(end) = read.end_before_cell() {
@@ -278,39 +294,43 @@ impl StoreScanner {
         }
         self.matcher.clear_row();
         self.row_over = false;
-        Ok(Step::Ready(if self.peek().is_none() { StoreEnd::Exhausted } else { StoreEnd::Row }))
+        Ok(Step::Ready(if self.peek_row().is_none() { StoreEnd::Exhausted } else { StoreEnd::Row }))
     }
 
     /// Where to go from the current cell; or how the read ends here.
     fn decide_move(&mut self, code: Match, read: &mut RowRead<'_>) -> Option<StoreEnd> {
-        let cell = self.merge.peek()?;
         self.pending = match code {
             Match::Include | Match::Skip => Move::Next,
             Match::IncludeNextCol | Match::NextCol => {
+                let cell = self.merge.peek()?;
                 self.matcher.next_column_key(&cell, &mut self.target);
                 let ahead = self.family.order.keys(&self.target, cell.key).is_gt();
                 seek_if(ahead, self.scan.reversed)
             }
             Match::IncludeNextRow | Match::NextRow => {
-                if !self.matcher.more_rows_after(&cell) {
+                let row = self.merge.peek_key().map(key::row)?;
+                if !self.matcher.more_rows_after(row) {
                     self.phase = Phase::Closed;
                     return None;
                 }
                 self.target.clear();
-                append_last_on_row(&mut self.target, cell.row());
+                append_last_on_row(&mut self.target, row);
                 self.matcher.clear_row();
                 self.row_over = true;
                 if self.scan.reversed { Move::RowBefore } else { Move::Forward }
             }
-            Match::Hint => match read.filter.as_deref_mut().and_then(|f| f.next_hint(&cell)) {
-                Some(hint) if key::check(&hint).is_ok() => {
-                    let compared = self.family.order.keys(&hint, cell.key);
-                    self.target = hint;
-                    let ahead = if self.scan.reversed { compared.is_lt() } else { compared.is_gt() };
-                    seek_if(ahead, self.scan.reversed)
+            Match::Hint => {
+                let cell = self.merge.peek()?;
+                match read.filter.as_deref_mut().and_then(|f| f.next_hint(&cell)) {
+                    Some(hint) if key::check(&hint).is_ok() => {
+                        let compared = self.family.order.keys(&hint, cell.key);
+                        self.target = hint;
+                        let ahead = if self.scan.reversed { compared.is_lt() } else { compared.is_gt() };
+                        seek_if(ahead, self.scan.reversed)
+                    }
+                    _ => Move::Next,
                 }
-                _ => Move::Next,
-            },
+            }
             Match::Done => {
                 self.matcher.clear_row();
                 if !self.scan.is_get {
@@ -344,8 +364,8 @@ impl StoreScanner {
         ready!(self.finish_move(src)?);
         self.row_over = false;
         self.kept = false;
-        match self.peek() {
-            Some(cell) if self.order().rows(cell.row(), row).is_lt() => {}
+        match self.peek_row() {
+            Some(at) if self.order().rows(at, row).is_lt() => {}
             _ => return Ok(Step::Ready(())),
         }
         self.matcher.clear_row();
