@@ -6,9 +6,13 @@
 //!
 //! ```text
 //! Read  weight 4  clock  25  ▪▪▪▪▪▪     ◀ next
-//! Scan  weight 2  clock  40  ▪▪
+//! Write weight 2  clock  40  ▪▪
 //! Admin weight 1  clock 100  ▪          at most half of the threads
+//!
+//! Scan  threads of its own, to which the system gives the processor when others leave it
 //! ```
+//! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
+//! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,7 +56,11 @@ pub struct ClassOptions {
 /// Threads and classes of a pool.
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
+    /// For all classes but scans.
     pub threads: usize,
+    pub scan_threads: usize,
+    /// How much the scan threads stand back behind all others of the machine (0 to 19, `nice`).
+    pub scan_nice: i32,
     /// Indexed by `Class as usize`.
     pub classes: [ClassOptions; 6],
 }
@@ -65,10 +73,16 @@ impl PoolOptions {
         let (all, most, half) = (threads, threads - 1, threads / 2);
         PoolOptions {
             threads,
-            classes: [class(8, most), class(4, most), class(8, most), class(16, all), class(2, half), class(2, half)],
+            scan_threads: half,
+            scan_nice: SCAN_NICE,
+            classes: [class(8, most), class(1, half), class(8, most), class(16, all), class(2, half), class(2, half)],
         }
     }
 }
+
+/// A thirtieth of the weight of an ordinary thread: beside a scan of the whole table the 99th percentile of Gets is what
+/// it is without one, and a machine full of Gets still lets scans go on (docs/benchmarks.md).
+const SCAN_NICE: i32 = 15;
 
 /// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -82,6 +96,7 @@ pub struct Pool {
 struct Inner {
     state: Mutex<State>,
     work: Condvar,
+    scan_work: Condvar,
 }
 
 #[derive(Default)]
@@ -113,13 +128,27 @@ impl Pool {
             queue.max_queued = class.max_queued;
             queue.weight = u64::from(class.weight.max(1));
         }
-        let inner = Arc::new(Inner { state: Mutex::new(state), work: Condvar::new() });
+        let inner = Arc::new(Inner { state: Mutex::new(state), work: Condvar::new(), scan_work: Condvar::new() });
         let mut pool = Pool { inner, threads: Vec::new() };
         for i in 0..options.threads.max(1) {
-            let inner = pool.inner.clone();
-            pool.threads.push(std::thread::Builder::new().name(format!("pool-{i}")).spawn(move || inner.run())?);
+            pool.start(format!("pool-{i}"), |inner| inner.run(false))?;
+        }
+        let nice = options.scan_nice;
+        for i in 0..options.scan_threads.max(1) {
+            pool.start(format!("scan-{i}"), move |inner| {
+                if let Err(e) = rustix::process::setpriority_process(None, nice) {
+                    tracing::warn!("a scan thread keeps its priority: {e}");
+                }
+                inner.run(true);
+            })?;
         }
         Ok(Arc::new(pool))
+    }
+
+    fn start(&mut self, name: String, run: impl FnOnce(&Inner) + Send + 'static) -> std::io::Result<()> {
+        let inner = self.inner.clone();
+        self.threads.push(std::thread::Builder::new().name(name).spawn(move || run(&inner))?);
+        Ok(())
     }
 
     /// Queues a job. A full queue gives the exception to answer; the job is dropped.
@@ -150,6 +179,7 @@ impl Drop for Pool {
         drop(state);
         drop(waiting);
         self.inner.work.notify_all();
+        self.inner.scan_work.notify_all();
         let here = std::thread::current().id();
         for thread in self.threads.drain(..).filter(|t| t.thread().id() != here) {
             let _ = thread.join();
@@ -197,18 +227,24 @@ impl Inner {
         queue.enter(present);
         queue.jobs.push_back(job);
         drop(state);
-        self.work.notify_one();
+        self.of(class as usize).notify_one();
         true
     }
 
-    fn run(&self) {
+    /// What threads that take jobs of this class wait for.
+    fn of(&self, class: usize) -> &Condvar {
+        if class == Class::Scan as usize { &self.scan_work } else { &self.work }
+    }
+
+    /// A thread's life; for scans, or for all other classes.
+    fn run(&self, scans: bool) {
         let mut state = self.state.lock();
         loop {
-            let Some((class, job)) = state.next() else {
+            let Some((class, job)) = state.next(scans) else {
                 if state.stopped {
                     return;
                 }
-                self.work.wait(&mut state);
+                if scans { &self.scan_work } else { &self.work }.wait(&mut state);
                 continue;
             };
             let expected = state.start(class);
@@ -223,7 +259,7 @@ impl Inner {
             state = self.state.lock();
             if state.end(class, expected, took) {
                 // This class held back jobs that another thread may take now.
-                self.work.notify_one();
+                self.of(class).notify_one();
             }
         }
     }
@@ -239,10 +275,11 @@ impl Queue {
 }
 
 impl State {
-    /// The job whose class has the earliest clock.
-    fn next(&mut self) -> Option<(usize, Job)> {
+    /// The job whose class has the earliest clock; of scans, or of all other classes.
+    fn next(&mut self, scans: bool) -> Option<(usize, Job)> {
         let runnable = |q: &Queue| !q.jobs.is_empty() && q.running < q.max_running;
-        let candidates = self.queues.iter().enumerate().filter(|(_, q)| runnable(q));
+        let mine = |class: usize| (class == Class::Scan as usize) == scans;
+        let candidates = self.queues.iter().enumerate().filter(|(class, q)| mine(*class) && runnable(q));
         let (class, _) = candidates.min_by_key(|(_, q)| q.clock)?;
         let job = self.queues[class].jobs.pop_front()?;
         Some((class, job))
@@ -275,7 +312,7 @@ mod tests {
     use super::*;
 
     fn pool(threads: usize, classes: [ClassOptions; 6]) -> Arc<Pool> {
-        Pool::new(PoolOptions { threads, classes }).unwrap()
+        Pool::new(PoolOptions { threads, classes, scan_threads: 1, scan_nice: 0 }).unwrap()
     }
 
     const ANY: ClassOptions = ClassOptions { weight: 1, max_queued: 10, max_running: 10 };
@@ -303,11 +340,11 @@ mod tests {
         let pool = pool(1, [ClassOptions { max_queued: 2, ..ANY }; 6]);
         let release = hold(&pool, Class::Read, 1);
         let (done, all) = mpsc::channel();
-        for class in [Class::Read, Class::Read, Class::Scan] {
+        for class in [Class::Read, Class::Read, Class::Write] {
             let done = done.clone();
             pool.spawn(class, Box::new(move || done.send(class).unwrap())).unwrap();
         }
-        assert_eq!((pool.queued(Class::Read), pool.queued(Class::Scan)), ((2, 1), (1, 0)));
+        assert_eq!((pool.queued(Class::Read), pool.queued(Class::Write)), ((2, 1), (1, 0)));
         let refused = pool.spawn(Class::Read, Box::new(|| unreachable!())).unwrap_err();
         assert_eq!(refused.class, "org.apache.hadoop.hbase.CallQueueTooBigException");
         assert!(refused.overloaded);
@@ -330,6 +367,20 @@ mod tests {
         assert_eq!(pool.queued(Class::Admin), (1, 1));
         drop(release);
         assert_eq!(all.recv(), Ok("admin"));
+    }
+
+    #[test]
+    fn scans_run_on_threads_of_their_own_that_stand_back() {
+        let pool = Pool::new(PoolOptions { threads: 1, scan_threads: 1, scan_nice: 7, classes: [ANY; 6] }).unwrap();
+        let release = hold(&pool, Class::Write, 1);
+        let (done, all) = mpsc::channel();
+        let nice = || rustix::process::getpriority_process(None).unwrap();
+        let scan = done.clone();
+        pool.spawn(Class::Scan, Box::new(move || scan.send(nice()).unwrap())).unwrap();
+        assert_eq!(all.recv(), Ok(7));
+        pool.spawn(Class::Read, Box::new(move || done.send(nice()).unwrap())).unwrap();
+        drop(release);
+        assert_eq!(all.recv(), Ok(rustix::process::getpriority_process(None).unwrap()));
     }
 
     #[test]
@@ -366,7 +417,7 @@ mod tests {
             }
         }
         for _ in 0..jobs {
-            let (class, _) = state.next().unwrap();
+            let (class, _) = state.next(false).unwrap();
             let expected = state.start(class);
             state.end(class, expected, Duration::from_nanos(took[class]));
             spent[class] += took[class];
@@ -378,9 +429,9 @@ mod tests {
     fn thread_time_is_shared_by_weight_whatever_the_size_of_the_jobs() {
         let mut options = [ANY; 6];
         options[Class::Write as usize].weight = 3;
-        let spent = play(options, [1_000, 50_000, 10_000, 0, 0, 0], 100_000);
-        let [read, scan, write, ..] = spent.map(|ns| ns as f64);
-        for (what, ratio, wanted) in [("scan", scan / read, 1.0), ("write", write / read, 3.0)] {
+        let spent = play(options, [1_000, 0, 10_000, 50_000, 0, 0], 100_000);
+        let [read, _, write, priority, ..] = spent.map(|ns| ns as f64);
+        for (what, ratio, wanted) in [("priority", priority / read, 1.0), ("write", write / read, 3.0)] {
             assert!((ratio / wanted - 1.0).abs() < 0.01, "{what}: {ratio} in {spent:?}");
         }
     }
@@ -394,13 +445,13 @@ mod tests {
         let mut now = |class: Class| {
             state.queues[class as usize].enter(state.present);
             state.queues[class as usize].jobs.push_back(Box::new(|| ()));
-            let (served, _) = state.next().unwrap();
+            let (served, _) = state.next(false).unwrap();
             let expected = state.start(served);
             state.end(served, expected, Duration::from_micros(100));
         };
         (0..50).for_each(|_| now(Class::Read));
-        now(Class::Scan);
-        let (read, scan) = (state.queues[0].clock, state.queues[1].clock);
-        assert!(scan + 300_000 > read, "scan at {scan}, read at {read}");
+        now(Class::Write);
+        let [read, write] = [Class::Read, Class::Write].map(|class| state.queues[class as usize].clock);
+        assert!(write + 300_000 > read, "write at {write}, read at {read}");
     }
 }

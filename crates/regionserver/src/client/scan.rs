@@ -15,8 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Cells that a call may look at on the network thread before it goes to the pool.
-const INLINE_CELLS: u64 = 2_000;
+/// How long a call may run on the network thread before it goes to the pool, and how often it asks.
+const INLINE: Duration = Duration::from_micros(100);
+const INLINE_CELLS: u64 = 250;
 /// Cells of one slice on the pool.
 const SLICE_CELLS: u64 = 20_000;
 
@@ -55,11 +56,16 @@ impl RegionServer {
         }
         let files = self.ctx.stores.files.clone();
         work.limits.pause_after_cells = INLINE_CELLS;
-        match step(&mut work, &files.cache_only()) {
-            Ok(Some(state)) => self.finish_scan(call, *work, Some(state)),
-            Err(e) => self.fail_scan(call, &work, e),
-            Ok(None) => self.scan_on_pool(call, work),
+        let src = files.cache_only();
+        loop {
+            match step(&mut work, &src) {
+                Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
+                Err(e) => return self.fail_scan(call, &work, e),
+                Ok(Stepped::Paused) if work.started.elapsed() < INLINE => {}
+                Ok(Stepped::Paused | Stepped::Blocked) => break,
+            }
         }
+        self.scan_on_pool(call, work);
     }
 
     fn scan_on_pool(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
@@ -78,8 +84,8 @@ impl RegionServer {
                     return call.responder.discard();
                 }
                 match step(&mut work, &files.blocking()) {
-                    Ok(Some(state)) => return server.finish_scan(call, *work, Some(state)),
-                    Ok(None) => {}
+                    Ok(Stepped::Ended(state)) => return server.finish_scan(call, *work, Some(state)),
+                    Ok(Stepped::Paused | Stepped::Blocked) => {}
                     Err(e) => return server.fail_scan(call, &work, e),
                 }
             }
@@ -269,15 +275,24 @@ impl Drop for Abandoned {
     }
 }
 
-/// Scans on. None: a block is missing, or the slice is over.
-fn step(work: &mut Work, src: &dyn BlockSource) -> Result<Option<ScanState>, RegionError> {
+/// How a slice of a scan ended.
+enum Stepped {
+    Ended(ScanState),
+    /// The slice is over.
+    Paused,
+    /// A block is not in memory.
+    Blocked,
+}
+
+/// Scans on.
+fn step(work: &mut Work, src: &dyn BlockSource) -> Result<Stepped, RegionError> {
     let give_up = work.give_up;
     let mut expired = || give_up.is_some_and(|at| Instant::now() >= at);
     let mut state = work.scanner.state.lock();
     match state.scanner.next_batch(&work.limits, &mut expired, src, &mut work.out) {
-        Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => Ok(None),
-        Ok(Step::Ready(state)) if state.end == ScanEnd::Paused => Ok(None),
-        Ok(Step::Ready(state)) => Ok(Some(state)),
+        Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => Ok(Stepped::Blocked),
+        Ok(Step::Ready(state)) if state.end == ScanEnd::Paused => Ok(Stepped::Paused),
+        Ok(Step::Ready(state)) => Ok(Stepped::Ended(state)),
         Err(e) => Err(e),
     }
 }
