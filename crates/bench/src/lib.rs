@@ -3,7 +3,7 @@
 //! ```text
 //! options ──▶ run ── server (start, end) ── setup (tables, cache)
 //!                 └─ workload ──▶ drive: lanes on one or two threads ── op: requests, judged answers
-//!                                   └─ recorder, process (CPU) ──▶ results ──▶ report: text, JSON, HTML
+//!                                   └─ recorder, process (CPU), profile ──▶ results ──▶ report: text, JSON, HTML
 //! ```
 //!
 //! The load generator shares the machine with the server, so it does little for each row: requests are written as bytes,
@@ -18,6 +18,7 @@ mod machine;
 mod op;
 pub mod options;
 mod process;
+mod profile;
 mod progress;
 mod recorder;
 mod report;

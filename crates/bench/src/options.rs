@@ -54,6 +54,10 @@ pub struct Offheap {
     /// Block cache of a server that is started, in MiB; HBase has a heap of 6 GB (environment: HEAP) beside it
     #[arg(long, default_value_t = 4096)]
     pub cache_mib: u64,
+    /// Sample with Linux' perf where the server's CPU time goes, once more for each workload with the most threads; the
+    /// report gets flame graphs. Not of HBase, whose functions perf does not know
+    #[arg(long)]
+    pub profile: bool,
     /// Where the report goes, and the servers' data while they run
     #[arg(long, value_name = "DIR", default_value = "bench-offheap")]
     pub out: PathBuf,

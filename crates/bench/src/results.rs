@@ -3,6 +3,7 @@
 use crate::drive::Outcome;
 use crate::machine::Machine;
 use crate::options::Offheap;
+use crate::profile::Stacks;
 use crate::recorder::Recorded;
 use crate::workload::Workload;
 use serde::Serialize;
@@ -27,6 +28,9 @@ pub struct ServerResults {
     pub tables: Vec<TableResults>,
     pub measurements: Vec<Measurement>,
     pub beside: Vec<Beside>,
+    /// Where CPU time went, by workload.
+    #[serde(skip)]
+    pub profiles: Vec<(Workload, Stacks)>,
 }
 
 /// Resident memory in MiB.
@@ -230,6 +234,7 @@ pub mod tests {
                 beside_scan: Numbers { p99_us: 120.0, ..numbers(40_000.0 * factor, cpu) },
                 scanned_rows_per_s: 1e6,
             }],
+            profiles: vec![(Workload::Get, crate::profile::tests::stacks())],
         };
         Report {
             date: "2026-01-02T03:04:05Z".to_owned(),

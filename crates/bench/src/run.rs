@@ -3,6 +3,8 @@
 use crate::drive::{Load, Outcome, Timing, drive};
 use crate::machine::Machine;
 use crate::options::Offheap;
+use crate::process::Process;
+use crate::profile::{self, Recording, Stacks};
 use crate::progress::Progress;
 use crate::results::{Beside, Measurement, Memory, Numbers, Report, ServerResults};
 use crate::rows::{SINGLE, Shape, TEN};
@@ -47,7 +49,7 @@ fn check(options: &Offheap) -> Result<(), Error> {
     if !(options.seconds > 0.0 && options.seconds <= MOST_SECONDS && (0.0..=MOST_SECONDS).contains(&options.warmup)) {
         return wrong("--seconds must be above 0, --warmup must not be below, and neither above 3600");
     }
-    Ok(())
+    if options.profile { profile::check() } else { Ok(()) }
 }
 
 /// Waits for SIGINT or SIGTERM: the servers that were started here must not outlive this process.
@@ -93,10 +95,17 @@ fn has_beside(options: &Offheap) -> bool {
     options.workloads().contains(&Workload::Get)
 }
 
+/// Whether this server is profiled: of a Java program perf sees no functions.
+fn has_profile(options: &Offheap, spec: &Spec) -> bool {
+    options.profile && *spec != Spec::HBase
+}
+
 fn steps(options: &Offheap) -> u64 {
     let beside = if has_beside(options) { BESIDE.len() } else { 0 };
-    let each = 1 + shapes(options).len() + options.workloads().len() * options.threads.len() + beside;
-    (options.servers.len() * each) as u64
+    let workloads = options.workloads().len();
+    let each = 1 + shapes(options).len() + workloads * options.threads.len() + beside;
+    let profiled = options.servers.iter().filter(|spec| has_profile(options, spec)).count();
+    (options.servers.len() * each + profiled * workloads) as u64
 }
 
 /// One server's part.
@@ -119,6 +128,7 @@ impl Run<'_> {
             tables: Vec::new(),
             measurements: Vec::new(),
             beside: Vec::new(),
+            profiles: Vec::new(),
         };
         let mut targets = Vec::new();
         for shape in shapes(self.options) {
@@ -131,6 +141,11 @@ impl Run<'_> {
         for workload in self.options.workloads() {
             if let Some(target) = targets.iter().find(|t| t.shape == workload.shape()) {
                 self.workload(workload, target, &mut results.measurements).await?;
+                if has_profile(self.options, self.spec)
+                    && let Some(process) = process
+                {
+                    results.profiles.push((workload, self.profile(workload, target, process).await?));
+                }
             }
         }
         if let Some(target) = targets.iter().find(|t| t.shape == SINGLE).filter(|_| has_beside(self.options)) {
@@ -157,6 +172,16 @@ impl Run<'_> {
             measurements.push(Measurement { workload, threads, numbers: Numbers::of(&outcome, 0) });
         }
         Ok(())
+    }
+
+    /// Samples a run of its own, because taking them costs the server time.
+    async fn profile(&self, workload: Workload, target: &Arc<Target>, process: Process) -> Result<Stacks, Error> {
+        let threads = self.options.threads.iter().copied().max().unwrap_or(1);
+        self.step(&format!("{} by {threads}, profile", workload.name()));
+        let length = Duration::from_secs_f64(self.options.warmup + self.options.seconds);
+        let recording = Recording::start(process, length, &self.options.out)?;
+        self.drive(&[workload.load(target, threads)], 1).await?;
+        recording.stacks().await
     }
 
     /// Gets alone, then with a scan of the whole table beside them.

@@ -1,5 +1,6 @@
 //! One page with everything in it: summary, plots, tables. No script, nothing from elsewhere.
 
+use super::flame;
 use super::number::{or_dash, short, three, time, trimmed};
 use super::svg::{Plot, Series};
 use super::text::{HEADS, lines};
@@ -169,6 +170,14 @@ fn section(report: &Report, workload: Workload) -> Markup {
             (plot("µs of server CPU a row", &cpu, three, false).bars())
             (plot("latency: p50, p99 (bold), p99.9", &latency, time, true).lines())
         }
+        @for server in &report.servers {
+            @for (_, stacks) in server.profiles.iter().filter(|(profiled, _)| *profiled == workload) {
+                details {
+                    summary { "Flame graph of " (server.title) ", " (stacks.samples) " samples of CPU time" }
+                    (flame::graph(stacks))
+                }
+            }
+        }
     }
 }
 
@@ -201,7 +210,8 @@ mod tests {
         for elsewhere in ["http:", "https:", "<script", "<link", "src="] {
             assert!(!page.contains(elsewhere), "{elsewhere}");
         }
-        let plots = 3 * report().options.workloads().len();
+        let flames = 2;
+        let plots = 3 * report().options.workloads().len() + flames;
         assert_eq!(page.matches("<svg").count(), plots);
         assert_eq!(page.matches("</svg>").count(), plots);
     }

@@ -1,5 +1,6 @@
 //! The report in three forms: a table for the terminal, JSON for programs, HTML for people.
 
+mod flame;
 mod html;
 mod number;
 mod svg;
