@@ -16,6 +16,8 @@
 #![forbid(unsafe_code)]
 
 mod flight;
+#[cfg(test)]
+mod policy_scripts;
 mod queues;
 mod stats;
 mod table;

@@ -106,15 +106,15 @@ impl<V> Queues<V> {
     ) -> Evicted<V> {
         self.inserts += 1;
         let mut evicted: Evicted<V> = self.remove(file, offset).map(replaced).into_iter().collect();
-        let (Ok(small_enough), true) = (u32::try_from(weight), weight <= self.capacity_bytes) else {
-            evicted.push(replaced(value));
-            return evicted;
-        };
         let place = match kind {
             Kind::Data if file.in_memory.load(Relaxed) => Place::InMemory,
             Kind::Data if self.left_lately(&file.table, offset) => Place::Main,
             Kind::Data => Place::Small,
             Kind::Index | Kind::Bloom | Kind::Meta => Place::Meta,
+        };
+        let (Ok(small_enough), true) = (u32::try_from(weight), self.has_room_for(place, weight)) else {
+            evicted.push(replaced(value));
+            return evicted;
         };
         let stamp = file.table.put(offset, value, small_enough, place as u8);
         let queue = &mut self.queues[place as usize];
@@ -148,6 +148,16 @@ impl<V> Queues<V> {
     fn account_removed(&mut self, place: Place, weight: u64) {
         self.queues[place as usize].bytes -= weight;
         self.live -= 1;
+    }
+
+    /// Not for what would displace all others of its queue, and then have to go itself.
+    fn has_room_for(&self, place: Place, weight: u64) -> bool {
+        let part = match place {
+            Place::Meta => META_PART,
+            Place::InMemory => IN_MEMORY_PART,
+            Place::Small | Place::Main => 1,
+        };
+        weight <= self.capacity_bytes / part || self.usage_bytes() + weight <= self.capacity_bytes
     }
 
     /// Whether the block was put out of the small queue not longer ago than a cache's worth of blocks.
@@ -224,5 +234,17 @@ impl<V> Queues<V> {
     #[cfg(test)]
     pub(crate) fn items(&self) -> usize {
         self.queues.iter().map(|queue| queue.items.len()).sum()
+    }
+
+    /// By [`Place`]: the bytes of each queue, and its blocks in the order of their turns, with their heat.
+    #[cfg(test)]
+    pub(crate) fn listed(&self) -> [(u64, Vec<(Key, u8)>); 4] {
+        self.queues.each_ref().map(|queue| {
+            let here = queue.items.iter().filter_map(|item| {
+                let slot = item.table.slot(item.offset).filter(|slot| slot.is_at(item.stamp))?;
+                Some(((item.table.file, item.offset), slot.heat()))
+            });
+            (queue.bytes, here.collect())
+        })
     }
 }
