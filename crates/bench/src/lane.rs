@@ -15,6 +15,8 @@ use tokio::net::TcpStream;
 const READ: usize = 256 << 10;
 /// Largest answer accepted.
 const MAX_ANSWER: usize = 256 << 20;
+/// A server that says nothing for so long will not go on.
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Pause before a request that was refused is sent again.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -91,7 +93,12 @@ impl Lane {
     }
 
     async fn read(&mut self) -> Result<(), Error> {
-        match self.socket.read(&mut self.input[self.filled..]).await? {
+        let read = self.socket.read(&mut self.input[self.filled..]);
+        let read = tokio::time::timeout(PATIENCE, read).await.map_err(|_| {
+            let (busy, seconds) = (self.busy, PATIENCE.as_secs());
+            Error::wrong(format!("no answer for {seconds} s with {busy} operations under way on a connection"))
+        })?;
+        match read? {
             0 => Err(Error::wrong("the server closed the connection")),
             n => {
                 self.filled += n;

@@ -1,6 +1,7 @@
 //! The binary: reads configuration, wires everything. `martite start`, `martite stop`, `martite bench`.
 #![forbid(unsafe_code)]
 
+mod allocator;
 mod args;
 #[cfg(test)]
 mod compatibility;
@@ -18,10 +19,6 @@ mod stop;
 
 use clap::Parser;
 use std::process::ExitCode;
-
-/// Blocks of the cache lie on huge pages (see .cargo/config.toml): a read goes to a random place in gigabytes.
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Exit codes of every command.
 pub mod exit {

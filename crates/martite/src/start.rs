@@ -3,7 +3,7 @@
 use crate::dispatch::Dispatch;
 use crate::host::{End, Host, Link};
 use crate::nodes::Nodes;
-use crate::{Failure, args, exit, lock, logging, machine, settings, ssd_tier};
+use crate::{Failure, allocator, args, exit, lock, logging, machine, settings, ssd_tier};
 use martite_blockcache::BlockCache;
 use martite_blockcache::tier::{Tier, TierContext};
 use martite_catalog::{Layout, ServerName};
@@ -202,7 +202,7 @@ fn block_cache(
 ) -> Result<Arc<BlockCache<Block>>, Failure> {
     let memory_bytes = settings::memory(config).block_cache;
     let tier = ssd_tier::start(config, TierContext { fs, clock, random: Arc::new(OsRandom) }, memory_bytes)?;
-    Ok(Arc::new(BlockCache::above(tier, memory_bytes, Block::heap_size)))
+    Ok(Arc::new(BlockCache::above(tier, memory_bytes, allocator::weigh)))
 }
 
 #[allow(clippy::too_many_arguments, reason = "the one place that wires the region server")]
