@@ -22,6 +22,8 @@ pub struct Scanner {
     at_end: bool,
     /// Marks of `block` whose keys have been asked for, while it is read from its beginning.
     asked: usize,
+    /// The only row that is wanted, if one is: no block is read for others alone.
+    only_row: Option<Vec<u8>>,
     /// Paths being looked for, kept for their allocations.
     candidate: IndexPath,
     neighbour: IndexPath,
@@ -41,6 +43,7 @@ impl Scanner {
             cell: None,
             at_end: false,
             asked: 0,
+            only_row: None,
             candidate: IndexPath::default(),
             neighbour: IndexPath::default(),
             aimed: None,
@@ -165,6 +168,19 @@ impl Scanner {
         (self.cell, self.at_end) = (None, false);
     }
 
+    /// From now on only the cells of `row` are wanted; past them there may or may not be others.
+    pub fn keep_to_row(&mut self, row: &[u8]) {
+        let only_row = self.only_row.get_or_insert_default();
+        only_row.clear();
+        only_row.extend_from_slice(row);
+    }
+
+    /// Whether the next cell is in another block.
+    #[inline]
+    pub fn is_last_in_block(&self) -> bool {
+        matches!((&self.block, &self.cell), (Some(block), Some(cell)) if cell.end as usize >= block.payload().len())
+    }
+
     /// As `seek`, forward only: stays where it is if the current cell is already `key` or past it, or at the end.
     pub fn reseek(&mut self, key: &[u8], src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
         if let (Some(block), Some(cell)) = (&self.block, &self.cell) {
@@ -246,8 +262,21 @@ impl Scanner {
         }
     }
 
+    /// Whether the block after that of `candidate` begins behind the row that is wanted.
+    fn ends_row(&self) -> bool {
+        let next_key = || self.candidate.next_key(&self.reader);
+        self.only_row
+            .as_ref()
+            .is_some_and(|row| next_key().is_some_and(|next| self.reader.order().rows(key::row(next), row).is_gt()))
+    }
+
     /// To the first cell of the block after that of `candidate`.
     fn step_past_candidate(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
+        if self.ends_row() {
+            // The block stays: the next row may be there.
+            (self.cell, self.at_end) = (None, true);
+            return Ok(Step::Ready(()));
+        }
         if !ready!(self.neighbour.after(&self.candidate, &self.reader, src)?) {
             return Ok(self.settle_at_end());
         }

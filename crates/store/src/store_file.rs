@@ -235,6 +235,15 @@ impl StoreFileScanner {
     pub fn aim_at_cell(&self) {
         self.inner.inner.aim_at_cell();
     }
+    /// See [`Scanner::keep_to_row`].
+    pub fn keep_to_row(&mut self, row: &[u8]) {
+        self.inner.inner.keep_to_row(row);
+    }
+    /// See [`Scanner::is_last_in_block`].
+    #[inline]
+    pub fn is_last_in_block(&self) -> bool {
+        self.inner.inner.is_last_in_block()
+    }
     /// See [`Scanner::forget`].
     pub fn forget(&mut self) {
         self.inner.inner.forget();

@@ -46,6 +46,9 @@ impl Reader {
         if ready!(self.chunk_contains(bloom, &column, src)?) {
             return Ok(Step::Ready(true));
         }
+        if self.delete_family_count() == Some(0) {
+            return Ok(Step::Ready(false));
+        }
         self.chunk_contains(bloom, &empty_column, src)
     }
 

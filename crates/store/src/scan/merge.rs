@@ -11,7 +11,7 @@ use martite_cell::{CellRef, Order, key};
 use martite_hfile::{BlockSource, Step};
 use std::cmp::Ordering;
 
-/// A forward seek first steps this far before it searches: the next column or row is mostly near.
+/// A forward seek first steps this far, inside a block, before it searches: the next column or row is mostly near.
 const NEAR: usize = 3;
 
 type Moved = Result<Step<()>, StoreError>;
@@ -219,7 +219,7 @@ impl Merge {
             }
             if source.is_lazy() {
                 source.seek_lazily(key);
-            } else if self.steps < NEAR {
+            } else if self.steps < NEAR && (source.unsettled() || !source.is_last_in_block()) {
                 ready!(source.next(src)?);
                 self.steps += 1;
             } else {

@@ -45,6 +45,9 @@ impl Pruning {
                     None => Source::file(file, scan.read_point, scan.cache_blocks),
                 };
                 source.starts_at_column = starts_at_column(scan, file.reader.delete_family_count() != Some(0));
+                if scan.is_get {
+                    source.keep_to_row(&scan.start_row);
+                }
                 self.chosen.push(source);
             }
             self.left -= 1;

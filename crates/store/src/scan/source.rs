@@ -83,6 +83,19 @@ impl Source {
         Source { unsettled: false, lazy: None, back_from: None, ..self }
     }
 
+    /// Only cells of `row` are wanted: see [`martite_hfile::Scanner::keep_to_row`].
+    pub(super) fn keep_to_row(&mut self, row: &[u8]) {
+        if let Cells::File(file) = &mut self.cells {
+            file.keep_to_row(row);
+        }
+    }
+
+    /// Whether the next cell is in another block than the current one.
+    #[inline]
+    pub(super) fn is_last_in_block(&self) -> bool {
+        matches!(&self.cells, Cells::File(file) if file.is_last_in_block())
+    }
+
     /// A seek to `key` is to come: see [`martite_hfile::Scanner::aim`].
     pub(super) fn aim(&mut self, key: &[u8], src: &dyn BlockSource) {
         if let Cells::File(file) = &mut self.cells {

@@ -41,6 +41,11 @@ pub fn keep_everything(bloom: BloomType) -> FamilyOptions {
 
 impl Bench {
     pub fn new(bloom: BloomType, seed: u64) -> Bench {
+        Bench::of(keep_everything(bloom), seed)
+    }
+
+    /// `options`: of what is written.
+    pub fn of(options: FamilyOptions, seed: u64) -> Bench {
         let fs = Arc::new(MemFs::new());
         let cache = Arc::new(BlockCache::new(64 << 20, Block::heap_size));
         let ctx = StoreContext {
@@ -51,8 +56,7 @@ impl Bench {
             config: StoreConfig::default(),
         };
         let dir = Path::new("/hbase/data/default/t/0123456789abcdef0123456789abcdef/f");
-        let options = Arc::new(keep_everything(bloom));
-        let store = Store::open(Arc::new(ctx), dir.to_owned(), options, 0).expect("an empty store opens");
+        let store = Store::open(Arc::new(ctx), dir.to_owned(), Arc::new(options), 0).expect("an empty store opens");
         Bench { store, seq: 0, seed }
     }
 
