@@ -11,6 +11,7 @@ mod hfile;
 mod peer;
 mod regionserver;
 mod rpc;
+mod tier;
 mod wal;
 mod zk;
 
@@ -26,6 +27,7 @@ pub const ALL: &[Target] = &[
     compress::TARGET,
     hfile::TARGET,
     wal::TARGET,
+    tier::TARGET,
     filter::TARGET,
     comparator::COMPARATOR,
     comparator::REGEX,
