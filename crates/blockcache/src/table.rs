@@ -3,6 +3,10 @@
 //! A slot belongs to one offset for good, whether the block is there or not: a file has so many blocks and no more. So
 //! nothing is ever deleted, and a reader that still goes through a table which has just been replaced by a larger one
 //! finds nothing wrong: blocks do not change. Whoever changes something holds the lock of the cache.
+//!
+//! Model checkers (loom, shuttle) only see the atomics of their own, and a slot's protocol is mostly that of `arc-swap`,
+//! which has none of these: what would be checked is a copy without it. So threads do it, in `tests.rs`, with blocks that
+//! say where they belong.
 
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use std::sync::Arc;
