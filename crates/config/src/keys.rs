@@ -50,13 +50,13 @@ options! {
     MASTER_PORT: Port = "hbase.master.port", [], "16000", start, "The master's RPC port; 0 chooses one.";
     MASTER_HOSTNAME: Text = "hbase.master.hostname", [], "", start, "The name that the master gives to clients; empty: the machine's.";
     MASTER_BIND_ADDRESS: Text = "hbase.master.ipc.address", [], "0.0.0.0", start, "Address that the master listens on.";
-    MASTER_INFO_PORT: Port = "hbase.master.info.port", [], "16010", later, "The master's HTTP port; -1: none.";
-    MASTER_INFO_BIND_ADDRESS: Text = "hbase.master.info.bindAddress", [], "0.0.0.0", later, "Address of the master's HTTP server.";
+    MASTER_INFO_PORT: Signed = "hbase.master.info.port", [], "16010", start, "The master's HTTP port; 0 chooses one, -1: none.";
+    MASTER_INFO_BIND_ADDRESS: Text = "hbase.master.info.bindAddress", [], "0.0.0.0", start, "Address of the master's HTTP server.";
     REGIONSERVER_PORT: Port = "hbase.regionserver.port", [], "16020", start, "The region server's RPC port; 0 chooses one.";
     REGIONSERVER_HOSTNAME: Text = "hbase.regionserver.hostname", ["hbase.unsafe.regionserver.hostname"], "", start, "The name that the region server gives to clients; empty: the machine's.";
     REGIONSERVER_BIND_ADDRESS: Text = "hbase.regionserver.ipc.address", [], "0.0.0.0", start, "Address that the region server listens on.";
-    REGIONSERVER_INFO_PORT: Port = "hbase.regionserver.info.port", [], "16030", later, "The region server's HTTP port; -1: none.";
-    REGIONSERVER_INFO_BIND_ADDRESS: Text = "hbase.regionserver.info.bindAddress", [], "0.0.0.0", later, "Address of the region server's HTTP server.";
+    REGIONSERVER_INFO_PORT: Signed = "hbase.regionserver.info.port", [], "16030", start, "The region server's HTTP port; 0 chooses one, -1: none.";
+    REGIONSERVER_INFO_BIND_ADDRESS: Text = "hbase.regionserver.info.bindAddress", [], "0.0.0.0", start, "Address of the region server's HTTP server.";
     REGIONSERVER_INFO_PORT_AUTO: Bool = "hbase.regionserver.info.port.auto", [], "false", later, "Choose another HTTP port if the configured one is taken.";
     USE_IP: Bool = "hbase.server.useip.enabled", [], "false", later, "Give clients an IP address instead of a name.";
     ZOOKEEPER_QUORUM: List = "hbase.zookeeper.quorum", [], "127.0.0.1", later, "Hosts of the ZooKeeper ensemble; standalone serves its own endpoint.";

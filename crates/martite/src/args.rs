@@ -16,7 +16,7 @@ pub enum Command {
     /// Start a standalone server: ZooKeeper endpoint, master and region server in one process
     ///
     /// The data folder is an HBase root directory. When clients can connect, one line goes to standard output:
-    /// `ready zookeeper=HOST:PORT master=HOST:PORT regionserver=HOST:PORT`. SIGTERM or `martite stop` flushes and ends
+    /// `ready zookeeper=HOST:PORT master=HOST:PORT regionserver=HOST:PORT`, and where the info ports are. SIGTERM or `martite stop` flushes and ends
     /// the server. Exit codes: 0 stopped, 1 failed, 2 wrong arguments or configuration, 3 the folder is in use,
     /// 4 gave up (the log could not be written).
     Start(Start),
@@ -44,6 +44,12 @@ pub struct Start {
     /// The region server's port (hbase.regionserver.port); 0 chooses one
     #[arg(long, value_name = "PORT")]
     pub regionserver_port: Option<u16>,
+    /// The master's HTTP port (hbase.master.info.port); 0 chooses one, none if --master-port is given alone
+    #[arg(long, value_name = "PORT")]
+    pub master_info_port: Option<u16>,
+    /// The region server's HTTP port (hbase.regionserver.info.port); 0 chooses one, none if --regionserver-port is given alone
+    #[arg(long, value_name = "PORT")]
+    pub regionserver_info_port: Option<u16>,
     /// The name that clients are told (hbase.regionserver.hostname)
     #[arg(long, value_name = "NAME")]
     pub hostname: Option<String>,

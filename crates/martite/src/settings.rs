@@ -1,6 +1,6 @@
 //! Configuration → the plain options of the parts below.
 
-use crate::{Failure, args, exit, machine, refusals, ssd_tier};
+use crate::{Failure, args, exit, info, machine, refusals, ssd_tier};
 use martite_config::{Config, Loader, keys};
 use martite_region::{Durability, RegionConfig};
 use martite_regionserver::Options;
@@ -24,6 +24,8 @@ pub fn load(args: &args::Start) -> Result<Config, Failure> {
         (keys::ZOOKEEPER_CLIENT_PORT.name(), args.zookeeper_port.map(|p| p.to_string())),
         (keys::MASTER_PORT.name(), args.master_port.map(|p| p.to_string())),
         (keys::REGIONSERVER_PORT.name(), args.regionserver_port.map(|p| p.to_string())),
+        (keys::MASTER_INFO_PORT.name(), args.master_info_port.map(|p| p.to_string())),
+        (keys::REGIONSERVER_INFO_PORT.name(), args.regionserver_info_port.map(|p| p.to_string())),
         (keys::REGIONSERVER_HOSTNAME.name(), args.hostname.clone()),
         (keys::MASTER_HOSTNAME.name(), args.hostname.clone()),
         (keys::MEMORY.name(), args.memory.clone()),
@@ -144,7 +146,7 @@ pub fn region(config: &Config) -> RegionConfig {
     }
 }
 
-pub fn region_server(config: &Config, memory: &Memory) -> Options {
+pub fn region_server(config: &Config, memory: &Memory, info_port: u16) -> Options {
     Options {
         max_result_bytes: config.get(keys::SCANNER_MAX_RESULT_SIZE) as usize,
         scanner_lease: Duration::from_millis(config.get(keys::SCANNER_TIMEOUT)),
@@ -158,7 +160,7 @@ pub fn region_server(config: &Config, memory: &Memory) -> Options {
         chore_period: Duration::from_millis(config.get(keys::COMPACTION_CHECK_PERIOD).max(100)),
         compaction_check_multiplier: config.get(keys::COMPACTION_CHECK_MULTIPLIER).max(1),
         region_split_limit: config.get(keys::REGION_SPLIT_LIMIT) as usize,
-        info_port: 0,
+        info_port: info_port.into(),
     }
 }
 
@@ -167,6 +169,7 @@ pub fn rpc(config: &Config) -> ServerOptions {
         max_request_bytes: config.get(keys::MAX_REQUEST_SIZE) as usize,
         max_queued_bytes: config.get(keys::CALLQUEUE_MAX_SIZE) as usize,
         min_call_timeout_ms: config.get(keys::MIN_REQUEST_TIMEOUT) as u32,
+        timed_methods: info::TIMED_METHODS,
         ..ServerOptions::default()
     }
 }

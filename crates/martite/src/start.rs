@@ -2,7 +2,9 @@
 
 use crate::dispatch::Dispatch;
 use crate::host::{End, Host, Link};
+use crate::info::{Listeners, Shown};
 use crate::nodes::Nodes;
+use crate::reads::TimedFs;
 use crate::{Failure, allocator, args, exit, lock, logging, machine, settings, ssd_tier};
 use martite_blockcache::BlockCache;
 use martite_blockcache::tier::{Tier, TierContext};
@@ -11,11 +13,13 @@ use martite_config::{Config, keys};
 use martite_env::{Clock, FileSystem, LocalFs, OsRandom, SystemClock};
 use martite_hfile::Block;
 use martite_master::{Master, MasterContext};
+use martite_metrics::Histogram;
 use martite_region::{Nonces, RegionContext};
 use martite_regionserver::{Background, Events, RegionServer};
 use martite_rpc::{Pool, Server, Shards};
 use martite_store::{Files, StoreContext};
 use martite_wal::{Wal, WalContext};
+use martite_web::InfoServer;
 use martite_zk::{Tree, ZkOptions, ZkServer};
 use std::io::Write;
 use std::net::SocketAddr;
@@ -36,6 +40,9 @@ struct Running {
     master: Arc<Master>,
     nodes: Arc<Nodes>,
     ports: Ports,
+    info: Option<InfoServer>,
+    /// Of master and region server; 0: none.
+    info_ports: [u16; 2],
     shards: Shards,
 }
 
@@ -65,7 +72,8 @@ pub fn run(args: &args::Start) -> Result<(), Failure> {
     let root = root.canonicalize().map_err(|e| Failure::of(&root.display().to_string(), e))?;
     let _lock = lock::take(&root)?;
     let (ends, end) = mpsc::channel();
-    let running = start(config, &root, &ends)?;
+    let listeners = Listeners::bind(args, &config)?;
+    let running = start(config, &root, &ends, listeners)?;
     watch_signals(&running.shards, ends)?;
     print_ready(&running)?;
     tracing::info!(elapsed_ms = began.elapsed().as_millis() as u64, "ready");
@@ -73,7 +81,7 @@ pub fn run(args: &args::Start) -> Result<(), Failure> {
     stop(running, end)
 }
 
-fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Running, Failure> {
+fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>, listeners: Listeners) -> Result<Running, Failure> {
     let config = Arc::new(config);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let fs: Arc<dyn FileSystem> = Arc::new(LocalFs);
@@ -89,10 +97,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
     let ports = bind(&config, &dispatch, tree, &shards)?;
 
     let start_code = clock.now_ms() as i64;
-    let host = match config.get(keys::REGIONSERVER_HOSTNAME) {
-        name if name.is_empty() => machine::hostname(),
-        name => name,
-    };
+    let host = or_else(config.get(keys::REGIONSERVER_HOSTNAME), machine::hostname);
     let name = ServerName::new(&host, ports.regionserver.local_addr().port(), start_code);
     recover_logs(fs.as_ref(), root)?;
     let wal = open_log(&config, fs.clone(), clock.clone(), root, &name)?;
@@ -100,15 +105,18 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
     let link = Arc::new(Link { master: master_cell.clone(), ends: ends.clone() });
     let cache = block_cache(&config, fs.clone(), clock.clone())?;
     let tier = cache.tier().cloned();
-    let regions =
-        start_regions(&config, cache, fs.clone(), clock.clone(), root, &wal, &name, pool, nodes.clone(), link)?;
-    nodes.publish_server(&name, 0);
+    let info_ports = listeners.ports();
+    let reads = Arc::new(Histogram::default());
+    let stores = store_context(&config, &fs, cache, root, &reads);
+    let options = settings::region_server(&config, &settings::memory(&config), info_ports[1]);
+    let background = Arc::new(Background::default());
+    let ctx = region_context(&config, stores, clock.clone(), &wal, &name, background.clone());
+    let regions = RegionServer::start(name.clone(), ctx, options, background, pool.clone(), nodes.clone(), link)
+        .map_err(|e| Failure::of("region server", e))?;
+    nodes.publish_server(&name, info_ports[1].into());
     let _ = dispatch.regions.set(regions.clone());
 
-    let master_host = match config.get(keys::MASTER_HOSTNAME) {
-        name if name.is_empty() => host,
-        name => name,
-    };
+    let master_host = or_else(config.get(keys::MASTER_HOSTNAME), || host);
     let master = Master::start(MasterContext {
         fs,
         layout: Layout::new(root),
@@ -118,7 +126,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
         host: Arc::new(Host { regions: regions.clone(), ends: ends.clone() }),
         registry: nodes.clone(),
         server_name: ServerName::new(&master_host, ports.master.local_addr().port(), start_code),
-        info_port: 0,
+        info_port: info_ports[0],
         version: HBASE_VERSION.to_owned(),
         threads: true,
     })
@@ -126,10 +134,27 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>) -> Result<Runnin
     let _ = dispatch.cluster_id.set(master.cluster_id().to_owned());
     let _ = master_cell.set(master.clone());
     let _ = dispatch.master.set(master.clone());
-    Ok(Running { wal, tier, regions, master, nodes, ports, shards })
+    let info = listeners.serve(Shown {
+        regions: regions.clone(),
+        regionserver: ports.regionserver.watch(),
+        master: ports.master.watch(),
+        pool,
+        reads,
+    })?;
+    Ok(Running { wal, tier, regions, master, nodes, ports, info, info_ports, shards })
 }
 
-fn address(config: &Config, host: martite_config::Key<martite_config::Text>, port: u16) -> Result<SocketAddr, Failure> {
+/// A name that is set, or another.
+fn or_else(name: String, other: impl FnOnce() -> String) -> String {
+    if name.is_empty() { other() } else { name }
+}
+
+/// Where to listen: the setting `host`, or everywhere.
+pub fn address(
+    config: &Config,
+    host: martite_config::Key<martite_config::Text>,
+    port: u16,
+) -> Result<SocketAddr, Failure> {
     let text = config.get(host);
     let text = if text.is_empty() { "0.0.0.0".to_owned() } else { text };
     let ip =
@@ -205,43 +230,43 @@ fn block_cache(
     Ok(Arc::new(BlockCache::above(tier, memory_bytes, allocator::weigh)))
 }
 
-#[allow(clippy::too_many_arguments, reason = "the one place that wires the region server")]
-fn start_regions(
+fn store_context(
     config: &Config,
+    fs: &Arc<dyn FileSystem>,
     cache: Arc<BlockCache<Block>>,
-    fs: Arc<dyn FileSystem>,
-    clock: Arc<dyn Clock>,
     root: &Path,
-    wal: &Arc<Wal>,
-    name: &ServerName,
-    pool: Arc<Pool>,
-    nodes: Arc<Nodes>,
-    link: Arc<Link>,
-) -> Result<Arc<RegionServer>, Failure> {
-    let memory = settings::memory(config);
-    let stores = Arc::new(StoreContext {
+    reads: &Arc<Histogram>,
+) -> Arc<StoreContext> {
+    let timed = Arc::new(TimedFs { inner: fs.clone(), reads: reads.clone() });
+    Arc::new(StoreContext {
         fs: fs.clone(),
-        files: Files::below(root, fs.clone(), cache),
+        files: Files::below(root, timed, cache),
         random: Arc::new(OsRandom),
         root: root.to_owned(),
         config: settings::store(config),
-    });
-    let background = Arc::new(Background::default());
-    let ctx = Arc::new(RegionContext {
-        fs,
+    })
+}
+
+fn region_context(
+    config: &Config,
+    stores: Arc<StoreContext>,
+    clock: Arc<dyn Clock>,
+    wal: &Arc<Wal>,
+    name: &ServerName,
+    background: Arc<Background>,
+) -> Arc<RegionContext> {
+    Arc::new(RegionContext {
+        fs: stores.fs.clone(),
         clock: clock.clone(),
         wal: wal.clone(),
-        root: root.to_owned(),
+        root: stores.root.clone(),
         stores,
         config: Arc::new(settings::region(config)),
         memstore_size: Arc::new(AtomicU64::new(0)),
         nonces: Nonces::new(clock, config.get(keys::NONCE_GRACE)),
         server: name.clone(),
-        events: Some(Arc::new(Events(background.clone()))),
-    });
-    let options = settings::region_server(config, &memory);
-    RegionServer::start(name.clone(), ctx, options, background, pool, nodes, link)
-        .map_err(|e| Failure::of("region server", e))
+        events: Some(Arc::new(Events(background))),
+    })
 }
 
 /// SIGTERM and SIGINT stop the server.
@@ -264,9 +289,11 @@ fn watch_signals(shards: &Shards, ends: mpsc::Sender<End>) -> Result<(), Failure
 fn print_ready(running: &Running) -> Result<(), Failure> {
     let host = &running.regions.name.host;
     let mut out = std::io::stdout().lock();
+    let info = ["masterinfo", "regionserverinfo"].iter().zip(running.info_ports);
+    let info: String = info.filter(|(_, p)| *p > 0).map(|(name, port)| format!(" {name}={host}:{port}")).collect();
     writeln!(
         out,
-        "ready zookeeper={host}:{} master={host}:{} regionserver={host}:{}",
+        "ready zookeeper={host}:{} master={host}:{} regionserver={host}:{}{info}",
         running.ports.zookeeper.local_addr().port(),
         running.ports.master.local_addr().port(),
         running.ports.regionserver.local_addr().port()
@@ -280,6 +307,7 @@ fn stop(running: Running, end: End) -> Result<(), Failure> {
         return Err(Failure::new(code, format!("gave up: {reason}")));
     }
     tracing::info!(?end, "stopping");
+    drop(running.info);
     running.nodes.withdraw();
     running.master.stop();
     let Ports { zookeeper, master, regionserver } = running.ports;

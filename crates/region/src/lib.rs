@@ -52,6 +52,7 @@ mod row_locks;
 mod scan;
 mod seq_file;
 mod split;
+mod times;
 mod ttl;
 mod write;
 
@@ -70,3 +71,4 @@ pub use region::{Operation, Region};
 pub use request::{Check, Condition, Mutation, MutationKind, WriteBody, WriteRequest, Written};
 pub use scan::*;
 pub use split::{write_merge, write_split};
+pub use times::TableTimes;

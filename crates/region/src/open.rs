@@ -18,8 +18,8 @@ use martite_store::Store;
 use martite_wal::Scope;
 use parking_lot::{Mutex, RwLock};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 impl Region {
     /// Makes the directory and .regioninfo of a new region. Doing it twice is doing it once.
@@ -57,6 +57,7 @@ impl Region {
             flush_wanted: AtomicBool::new(false),
             open_seq: 0,
             counters: Counters::default(),
+            times: OnceLock::new(),
             ctx,
             info,
             table,

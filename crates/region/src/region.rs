@@ -3,14 +3,14 @@
 use crate::durability::Durability;
 use crate::mvcc::Mvcc;
 use crate::row_locks::RowLocks;
-use crate::{RegionContext, RegionError};
+use crate::{RegionContext, RegionError, TableTimes};
 use bytes::Bytes;
 use martite_catalog::{RegionInfo, TableDescriptor};
 use martite_store::Store;
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// A region that is open, or has been.
 ///
@@ -45,6 +45,8 @@ pub struct Region {
     pub(crate) settings: Settings,
     pub(crate) open_seq: u64,
     pub counters: Counters,
+    /// Set by the server that serves the region.
+    pub times: OnceLock<Arc<TableTimes>>,
 }
 
 /// The table's settings, with the server's where it has none.

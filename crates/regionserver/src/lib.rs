@@ -24,6 +24,7 @@ mod registry;
 mod result;
 mod scanners;
 mod stats;
+mod times;
 
 pub use background::{Background, Events};
 pub use error::Fault;

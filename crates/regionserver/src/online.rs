@@ -3,8 +3,9 @@
 use crate::error::Fault;
 use arc_swap::ArcSwap;
 use martite_catalog::{RegionInfo, ServerName, TableName};
+use martite_metrics::Named as NamedTimes;
 use martite_proto as pb;
-use martite_region::Region;
+use martite_region::{Region, TableTimes};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,10 +39,13 @@ pub struct Named {
 pub struct Online {
     snapshot: ArcSwap<Snapshot>,
     writing: Mutex<()>,
+    /// Times of the calls by table.
+    pub tables: NamedTimes<TableTimes>,
 }
 
 impl Online {
     pub fn insert(&self, region: Arc<Region>) {
+        region.times.get_or_init(|| self.tables.get(region.info().table().as_str()));
         self.change(|map| {
             map.set_replicas(&region, region.table().region_replication());
             map.by_name.insert(region.info().name().clone(), region.clone());

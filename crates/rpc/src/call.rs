@@ -60,15 +60,36 @@ pub struct Responder {
     conn: Arc<Connection>,
     id: u32,
     size_bytes: u32,
+    /// Place of the method among the timed ones.
+    timed: usize,
+    received: Instant,
+    /// Time in queues of the pool.
+    pub(crate) waited: Duration,
+    took: Option<Duration>,
     ended: bool,
 }
 
 impl Responder {
     /// The call counts as queued until the responder is gone.
     #[inline]
-    pub(crate) fn new(conn: Arc<Connection>, id: u32, size_bytes: u32) -> Responder {
+    pub(crate) fn new(conn: Arc<Connection>, id: u32, size_bytes: u32, timed: usize, received: Instant) -> Responder {
         conn.link.counters().enqueue(size_bytes);
-        Responder { conn, id, size_bytes, ended: false }
+        Responder { conn, id, size_bytes, timed, received, waited: Duration::ZERO, took: None, ended: false }
+    }
+
+    /// Time from the read that brought the call until now, when its answer is ready: asked once, it is the call's time
+    /// in the server's counters too.
+    #[inline]
+    pub fn took(&mut self) -> Duration {
+        *self.took.get_or_insert_with(|| self.received.elapsed())
+    }
+
+    /// Counts the call; before its answer leaves, so that who has the answer finds it counted.
+    #[inline]
+    fn end(&mut self) {
+        self.ended = true;
+        let took = self.took();
+        self.conn.link.server.times.record(self.timed, took, self.waited);
     }
 
     /// Answers with a message and its cells, in the connection codec's form, uncompressed; empty = no cell block.
@@ -96,7 +117,7 @@ impl Responder {
         if put_answer_head(&mut head, self.id, message.len(), cells.len()).is_none() {
             return self.fail(too_large(message.len() + cells.len()));
         }
-        self.ended = true;
+        self.end();
         let chunks = [head, message, cells];
         self.conn.link.outbox.push_chunks(chunks.into_iter().filter(|chunk| !chunk.is_empty()));
     }
@@ -110,7 +131,7 @@ impl Responder {
         if message_len + cells.len() + MAX_ANSWER_HEAD > i32::MAX as usize {
             return self.fail(too_large(message_len + cells.len()));
         }
-        self.ended = true;
+        self.end();
         let (id, cells_len) = (self.id, cells.len());
         self.conn.link.outbox.push(
             |out| {
@@ -142,7 +163,7 @@ impl Responder {
     }
 
     fn send_exception(&mut self, exception: &Exception) {
-        self.ended = true;
+        self.end();
         self.conn.link.server.exceptions.count(&exception.class);
         let frame = exception_frame(self.id, exception, exception.stack_trace());
         self.conn.link.outbox.push_chunks([frame]);

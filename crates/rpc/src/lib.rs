@@ -28,6 +28,8 @@ mod requests;
 pub mod server;
 pub mod shards;
 mod task;
+mod times;
+pub mod watch;
 mod writer;
 
 pub use call::{Call, Responder};
@@ -38,3 +40,4 @@ pub use handler::Handler;
 pub use pool::{Class, ClassOptions, Pool, PoolOptions};
 pub use server::{Server, ServerOptions};
 pub use shards::Shards;
+pub use watch::Watch;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use crate::counters::{ExceptionCounters, ShardCounters};
 use crate::outbox::Outbox;
+use crate::times::MethodTimes;
 use crate::{Handler, ServerOptions};
 
 /// How far a server has been told to stop.
@@ -27,6 +28,7 @@ pub(crate) struct ServerState {
     pub local: SocketAddr,
     pub shards: Vec<ShardCounters>,
     pub exceptions: ExceptionCounters,
+    pub times: MethodTimes,
     pub accepted: AtomicU64,
     pub refused: AtomicU64,
     pub mode: AtomicUsize,

@@ -194,9 +194,13 @@ fn overloaded(class: Class) -> Exception {
 impl Inner {
     fn spawn_call(self: Arc<Inner>, class: Class, call: Call, f: Box<dyn FnOnce(Call) + Send>) {
         let mut refused = Some((call, f));
+        let queued = Instant::now();
         let make = || {
-            let ((call, f), inner) = (refused.take()?, self.clone());
-            Some(Box::new(move || inner.run_call(class, call, f)) as Job)
+            let ((mut call, f), inner) = (refused.take()?, self.clone());
+            Some(Box::new(move || {
+                call.responder.waited += queued.elapsed();
+                inner.run_call(class, call, f);
+            }) as Job)
         };
         self.push(class, make);
         if let Some((call, _)) = refused {

@@ -28,7 +28,8 @@ const CALLS_PER_CLOCK: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct Requests {
     conn: Arc<Connection>,
-    methods: Vec<Arc<str>>,
+    /// With their places among the timed ones.
+    methods: Vec<(Arc<str>, usize)>,
 }
 
 /// Why decoding stopped.
@@ -74,6 +75,7 @@ struct Layout {
 struct Fixed {
     id: u32,
     method: Arc<str>,
+    timed: usize,
     priority: Option<u32>,
     timeout_ms: u32,
     attributes: Vec<(String, Bytes)>,
@@ -116,9 +118,11 @@ impl Requests {
             split_header(frame).ok_or_else(|| format!("a frame of {end} bytes does not hold its header"))?;
         let header = RequestHeader::decode(header).map_err(|e| e.to_string())?;
         let layout = layout(&header, body, end, self.conn.codec.is_some());
+        let (method, timed) = self.intern(header.method_name.unwrap_or_default());
         let fixed = Fixed {
             id: header.call_id.unwrap_or(0),
-            method: intern(&mut self.methods, header.method_name.unwrap_or_default()),
+            method,
+            timed,
             priority: header.priority,
             timeout_ms: match header.timeout {
                 None | Some(0) => 0,
@@ -131,7 +135,7 @@ impl Requests {
             Ok(layout) => layout,
             Err(exception) => {
                 buf.advance(end);
-                self.refuse(&fixed, exception);
+                self.refuse(&fixed, exception, batch);
                 return Ok(());
             }
         };
@@ -141,9 +145,22 @@ impl Requests {
         buf.advance(end - layout.param_at - layout.param_len - layout.cells_len);
         match self.plain_cells(cells).and_then(|cells| self.admit(fixed.size_bytes, batch).map(|()| cells)) {
             Ok(cells) => self.hand_out(fixed, param, cells, batch),
-            Err(exception) => self.refuse(&fixed, exception),
+            Err(exception) => self.refuse(&fixed, exception, batch),
         }
         Ok(())
+    }
+
+    /// The shared name of a method, and its place among the timed ones.
+    #[inline]
+    fn intern(&mut self, name: &str) -> (Arc<str>, usize) {
+        if let Some(known) = self.methods.iter().find(|(known, _)| &**known == name) {
+            return known.clone();
+        }
+        let method = (Arc::from(name), self.conn.link.server.times.place(name));
+        if self.methods.len() < MAX_METHODS {
+            self.methods.push(method.clone());
+        }
+        method
     }
 
     fn plain_cells(&self, cells: Bytes) -> Result<Bytes, Exception> {
@@ -177,7 +194,7 @@ impl Requests {
 
     fn hand_out(&self, fixed: Fixed, param: Bytes, cells: Bytes, batch: &Batch) {
         let call = Call {
-            responder: Responder::new(self.conn.clone(), fixed.id, fixed.size_bytes),
+            responder: Responder::new(self.conn.clone(), fixed.id, fixed.size_bytes, fixed.timed, batch.received),
             conn: self.conn.clone(),
             id: fixed.id,
             method: fixed.method,
@@ -197,10 +214,11 @@ impl Requests {
         }
     }
 
-    fn refuse(&self, fixed: &Fixed, exception: Exception) {
+    fn refuse(&self, fixed: &Fixed, exception: Exception, batch: &Batch) {
         tracing::debug!(peer = %self.conn.peer, call = fixed.id, method = %fixed.method, class = %exception.class,
             message = exception.message, "call refused");
-        Responder::new(self.conn.clone(), fixed.id, fixed.size_bytes).fail(exception);
+        let responder = Responder::new(self.conn.clone(), fixed.id, fixed.size_bytes, fixed.timed, batch.received);
+        responder.fail(exception);
     }
 
     /// A frame above the limit: answered as soon as its header is there. `body` = what is there of it.
@@ -227,7 +245,8 @@ impl Requests {
         } else {
             Exception::do_not_retry(message)
         };
-        Responder::new(self.conn.clone(), id, 0).fail(exception);
+        let others = self.conn.link.server.times.others();
+        Responder::new(self.conn.clone(), id, 0, others, batch.received).fail(exception);
         batch.calls += 1;
         Stop::Close
     }
@@ -261,19 +280,6 @@ fn layout(header: &RequestHeader<'_>, body: &[u8], end: usize, has_codec: bool) 
         return Err(unreadable("a cell block on a connection without a cell codec"));
     }
     Ok(Layout { param_at: end - rest.len(), param_len, cells_len, end })
-}
-
-/// The shared name of a method.
-#[inline]
-fn intern(methods: &mut Vec<Arc<str>>, name: &str) -> Arc<str> {
-    if let Some(known) = methods.iter().find(|known| &***known == name) {
-        return known.clone();
-    }
-    let method: Arc<str> = Arc::from(name);
-    if methods.len() < MAX_METHODS {
-        methods.push(method.clone());
-    }
-    method
 }
 
 fn owned_attribute((name, value): (&str, Option<&[u8]>)) -> (String, Bytes) {

@@ -15,7 +15,8 @@ use crate::counters::ShardCounters;
 use crate::link::{Link, Mode, ServerState};
 use crate::outbox::Outbox;
 use crate::task::{LinkGuard, Task};
-use crate::{Counters, Handler, Shards};
+use crate::times::MethodTimes;
+use crate::{Counters, Handler, Shards, Watch};
 
 /// Connections that the kernel may hold before they are accepted.
 const BACKLOG: u32 = 4096;
@@ -48,6 +49,8 @@ pub struct ServerOptions {
     pub min_call_timeout_ms: u32,
     /// How long `shutdown` waits for calls under way.
     pub shutdown_grace: Duration,
+    /// Methods whose times are counted each by itself; those of all others are counted together.
+    pub timed_methods: &'static [&'static str],
 }
 
 impl Default for ServerOptions {
@@ -63,6 +66,7 @@ impl Default for ServerOptions {
             linger: Duration::from_secs(2),
             min_call_timeout_ms: 20,
             shutdown_grace: Duration::from_secs(5),
+            timed_methods: &[],
         }
     }
 }
@@ -96,6 +100,7 @@ impl Server {
         let options = ServerOptions { max_output_bytes: options.max_output_bytes.max(1), ..options };
         let state = Arc::new(ServerState {
             handler,
+            times: MethodTimes::new(options.timed_methods),
             options,
             local: listener.local_addr()?,
             shards: (0..shards.len()).map(|_| ShardCounters::default()).collect(),
@@ -117,25 +122,12 @@ impl Server {
 
     /// What the server has done so far.
     pub fn counters(&self) -> Counters {
-        let state = &self.state;
-        let sum = |of: fn(&ShardCounters) -> u64| state.shards.iter().map(of).sum();
-        let (open, output) = {
-            let links = state.links.lock();
-            let output = links.values().map(|l| (l.outbox.bytes() + l.unsent.load(Relaxed)) as u64).sum();
-            (links.len() as u64, output)
-        };
-        Counters {
-            connections_open: open,
-            connections_accepted: state.accepted.load(Relaxed),
-            connections_refused: state.refused.load(Relaxed),
-            received_bytes: sum(|s| s.received_bytes.load(Relaxed)),
-            sent_bytes: sum(|s| s.sent_bytes.load(Relaxed)),
-            calls: sum(|s| s.calls.load(Relaxed)),
-            queued_calls: sum(|s| s.queued().0),
-            queued_bytes: sum(|s| s.queued().1),
-            output_bytes: output,
-            exceptions: state.exceptions.snapshot(),
-        }
+        self.watch().counters()
+    }
+
+    /// For those who look at the server without owning it.
+    pub fn watch(&self) -> Watch {
+        Watch(self.state.clone())
     }
 
     /// Stops accepting and reading, waits (bounded) for calls under way to be answered, closes all connections.

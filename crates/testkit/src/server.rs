@@ -12,6 +12,8 @@ pub struct Server {
     pub zookeeper: SocketAddr,
     pub master: SocketAddr,
     pub regionserver: SocketAddr,
+    /// The info port, where it has one.
+    pub regionserver_info: Option<SocketAddr>,
 }
 
 impl Server {
@@ -33,7 +35,9 @@ impl Server {
             BufReader::new(out).read_line(&mut line)?;
         }
         match parse_ready(&line) {
-            Some([zookeeper, master, regionserver]) => Ok(Server { child, zookeeper, master, regionserver }),
+            Some(([zookeeper, master, regionserver], regionserver_info)) => {
+                Ok(Server { child, zookeeper, master, regionserver, regionserver_info })
+            }
             None => {
                 // The process has ended or is of no use.
                 let _ = child.kill();
@@ -76,12 +80,11 @@ pub fn log_path(data: &Path) -> PathBuf {
     data.with_extension("log")
 }
 
-/// `ready zookeeper=HOST:PORT master=HOST:PORT regionserver=HOST:PORT`
-fn parse_ready(line: &str) -> Option<[SocketAddr; 3]> {
+/// `ready zookeeper=HOST:PORT master=HOST:PORT regionserver=HOST:PORT`, and with info ports `… regionserverinfo=HOST:PORT`
+fn parse_ready(line: &str) -> Option<([SocketAddr; 3], Option<SocketAddr>)> {
     let mut words = line.trim().strip_prefix("ready ")?.split(' ');
-    let mut next = |name: &str| -> Option<SocketAddr> {
-        let address = words.next()?.strip_prefix(name)?.strip_prefix('=')?;
-        address.to_socket_addrs().ok()?.find(SocketAddr::is_ipv4)
-    };
-    Some([next("zookeeper")?, next("master")?, next("regionserver")?])
+    let resolve = |address: &str| address.to_socket_addrs().ok()?.find(SocketAddr::is_ipv4);
+    let mut next = |name: &str| resolve(words.next()?.strip_prefix(name)?.strip_prefix('=')?);
+    let three = [next("zookeeper")?, next("master")?, next("regionserver")?];
+    Some((three, words.find_map(|word| word.strip_prefix("regionserverinfo=")).and_then(resolve)))
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
-use crate::{RegionServer, query, result};
+use crate::{RegionServer, query, result, times};
 use bytes::Bytes;
 use martite_cell::CellBuf;
 use martite_hfile::{BlockSource, Step};
@@ -22,14 +22,14 @@ impl RegionServer {
         let files = self.ctx.stores.files.clone();
         let mut cells = result::buffer(call.conn.codec);
         match read_get(&region, &spec, &files.cache_only(), &mut cells) {
-            Ok(Step::Ready(existence)) => answer(call, cells, existence, stale),
+            Ok(Step::Ready(existence)) => answer(call, &region, cells, existence, stale),
             Err(fault) => call.responder.fail(fault.into_exception()),
             Ok(Step::Need(_)) => self.pool.spawn_call(Class::Read, call, move |call| {
                 let mut cells = result::buffer(call.conn.codec);
                 loop {
                     match read_get(&region, &spec, &files.blocking(), &mut cells) {
                         Ok(Step::Need(_)) => cells.clear(),
-                        Ok(Step::Ready(existence)) => return answer(call, cells, existence, stale),
+                        Ok(Step::Ready(existence)) => return answer(call, &region, cells, existence, stale),
                         Err(fault) => return call.responder.fail(fault.into_exception()),
                     }
                 }
@@ -85,7 +85,7 @@ pub(super) fn read_get(
     })
 }
 
-fn answer(call: Call, cells: CellBuf, existence: Option<bool>, stale: bool) {
+fn answer(mut call: Call, region: &Region, cells: CellBuf, existence: Option<bool>, stale: bool) {
     // Clients before 1.3, and those that do not say, read a Get's cells from the message.
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));
     let (mut result, block) = match (existence, codec) {
@@ -94,5 +94,6 @@ fn answer(call: Call, cells: CellBuf, existence: Option<bool>, stale: bool) {
         (None, None) => (result::inline(cells.iter()), Vec::new()),
     };
     result.stale = stale.then_some(true);
+    times::record(region, &mut call.responder, |table| &table.get);
     call.responder.ok(&pb::GetResponse { result: Some(result) }, block);
 }

@@ -2,7 +2,7 @@
 
 use crate::cells::CellCursor;
 use crate::error::Fault;
-use crate::{RegionServer, mutation, result};
+use crate::{RegionServer, mutation, result, times};
 use martite_cell::CellBuf;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
@@ -29,7 +29,7 @@ impl RegionServer {
                 let mut work = Work { region, write, answers_processed, call };
                 let files = self.ctx.stores.files.clone();
                 match attempt(&mut work, &files.cache_only()) {
-                    Some(outcome) => answer(work.call, work.answers_processed, outcome),
+                    Some(outcome) => answer(work.call, work.region, work.answers_processed, outcome),
                     None => self.mutate_on_pool(work),
                 }
             }
@@ -47,7 +47,7 @@ impl RegionServer {
                     Err(e) => break Err(e),
                 }
             };
-            answer(call, answers_processed, outcome);
+            answer(call, region, answers_processed, outcome);
         });
     }
 
@@ -81,7 +81,7 @@ fn attempt(work: &mut Work, src: &dyn BlockSource) -> Option<Result<Written, Reg
     }
 }
 
-fn answer(call: Call, answers_processed: bool, outcome: Result<Written, RegionError>) {
+fn answer(call: Call, region: Arc<Region>, answers_processed: bool, outcome: Result<Written, RegionError>) {
     let Call { responder, conn, .. } = call;
     let mut written = match outcome {
         Ok(written) => written,
@@ -103,7 +103,11 @@ fn answer(call: Call, answers_processed: bool, outcome: Result<Written, RegionEr
         (Some(cells), None) => (Some(result::inline(cells.iter())), Vec::new()),
     };
     let response = pb::MutateResponse { result, processed: answers_processed.then_some(processed), metrics: None };
-    written.pending.on_done(move |durable| respond(responder, durable, &response, block));
+    written.pending.on_done(move |durable| {
+        let mut responder = responder;
+        times::record(&region, &mut responder, |table| &table.mutate);
+        respond(responder, durable, &response, block);
+    });
 }
 
 fn respond(responder: Responder, durable: Result<(), RegionError>, response: &pb::MutateResponse, block: Vec<u8>) {

@@ -5,7 +5,7 @@
 
 use crate::error::Fault;
 use crate::scanners::{Lookup, OpenScanner, Opening};
-use crate::{RegionServer, query, result};
+use crate::{RegionServer, query, result, times};
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_region::{Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanState};
@@ -228,7 +228,7 @@ impl RegionServer {
         call.responder.fail(fault.into_exception());
     }
 
-    fn finish_scan(&self, call: Call, work: Work, state: Option<ScanState>) {
+    fn finish_scan(&self, mut call: Call, work: Work, state: Option<ScanState>) {
         let Work { request, scanner, out, mut response, may_heartbeat, close, started, .. } = work;
         let empty = out.results.is_empty();
         response.stale = scanner.stale.then_some(true);
@@ -257,6 +257,7 @@ impl RegionServer {
             response.scan_metrics = Some(metrics(&out, &call, started));
         }
         let block = fill(&mut response, out, call.conn.codec);
+        times::record(&scanner.region, &mut call.responder, |table| &table.scan);
         call.responder.ok(&response, block);
     }
 }

@@ -13,7 +13,7 @@ mod gets;
 use super::mutate::is_short;
 use crate::error::Fault;
 use crate::gather::when_all_done;
-use crate::{RegionServer, result};
+use crate::{RegionServer, result, times};
 use answer::{RegionAnswer, response};
 use gets::Gets;
 use martite_cell::{CellBuf, Codec};
@@ -209,9 +209,13 @@ impl Multi {
 fn finish(call: Call, mut multi: Multi) {
     let response = response(&mut multi);
     let block = multi.codec.map(|codec| result::block(multi.cells, codec)).unwrap_or_default();
-    let responder = call.responder;
-    when_all_done(multi.pending, move |durable| match durable {
-        Ok(()) => responder.ok_encoded(response, block),
-        Err(e) => responder.fail(Fault::from(e).into_exception()),
+    let mut responder = call.responder;
+    let tables = times::tables(multi.tasks.iter().map(|task| &*task.region));
+    when_all_done(multi.pending, move |durable| {
+        tables.iter().for_each(|table| table.multi.record(responder.took()));
+        match durable {
+            Ok(()) => responder.ok_encoded(response, block),
+            Err(e) => responder.fail(Fault::from(e).into_exception()),
+        }
     });
 }
