@@ -10,7 +10,7 @@
 //!           new ──▶ | meta, up to half of the cache | ──▶ out               indexes, bloom filters
 //!           new ──▶ | in memory, up to a quarter | ──▶ out                  data of IN_MEMORY families
 //! ```
-//! The policy is S3-FIFO: a scan that reads each block once passes through the small queue, and what is read again and
+//! The parts are those of a full cache; while there is room, every block stays. The policy is S3-FIFO: a scan that reads each block once passes through the small queue, and what is read again and
 //! again stays. Blocks are shared by reference count: an evicted one lives on with whoever holds it. Data blocks that go
 //! out are offered to the [`tier`] below, if there is one.
 #![forbid(unsafe_code)]

@@ -159,3 +159,19 @@ pub fn timestamp(key: &[u8]) -> u64 {
 pub fn type_code(key: &[u8]) -> u8 {
     key[key.len() - 1]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_same_row;
+
+    #[test]
+    fn rows_are_the_same_when_all_their_bytes_are() {
+        let rows: [&[u8]; 8] =
+            [b"", b"a", b"b", b"ab", b"row-00000001", b"row-00000002", b"Row-00000001", b"row-000000010"];
+        for (i, a) in rows.iter().enumerate() {
+            for (j, b) in rows.iter().enumerate() {
+                assert_eq!(is_same_row(a, b), i == j, "{} and {}", a.escape_ascii(), b.escape_ascii());
+            }
+        }
+    }
+}

@@ -20,7 +20,6 @@ use martite_cell::{CellType, OwnedCell};
 use martite_hfile::BloomType;
 use martite_store::{CompactionKind, CompactionScan, FamilyOptions, KeepDeleted, StoreScan};
 use scan::{Bench, cell, text, value_filter};
-use std::path::Path;
 
 struct World {
     family: FamilyOptions,
@@ -176,19 +175,7 @@ fn replay(script: &str) -> String {
 
 #[test]
 fn scripts_have_the_output_that_they_say() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scan/scripts");
-    let mut names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path()).collect();
-    names.sort();
-    assert!(names.len() >= 9, "{names:?}");
-    for path in names {
-        let script = std::fs::read_to_string(&path).unwrap();
-        let replayed = replay(&script);
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            std::fs::write(&path, replayed).unwrap();
-        } else {
-            assert_eq!(replayed, script, "{}: run with UPDATE_GOLDEN=1 and read the difference", path.display());
-        }
-    }
+    scan::check_scripts("tests/scan/scripts", 9, replay);
 }
 
 #[test]

@@ -28,7 +28,6 @@ use scan::{Bench, cell, is_past_stop, keep_everything};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Has every block, and remembers which were asked for.
@@ -277,17 +276,5 @@ fn replay(script: &str) -> String {
 
 #[test]
 fn reads_ask_for_the_blocks_that_the_scripts_say() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scan/plans");
-    let mut paths: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(paths.len() >= 4, "{paths:?}");
-    for path in paths {
-        let script = std::fs::read_to_string(&path).unwrap();
-        let replayed = replay(&script);
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            std::fs::write(&path, replayed).unwrap();
-        } else {
-            assert_eq!(replayed, script, "{}: run with UPDATE_GOLDEN=1 and read the difference", path.display());
-        }
-    }
+    scan::check_scripts("tests/scan/plans", 4, replay);
 }

@@ -73,9 +73,16 @@ mod tests {
             ("x\u{212a}", "XK", true), // the Kelvin sign's lower case is k
             ("é", "cafe", false),
         ];
+        // Long text is searched in another way.
+        let around = [String::new(), "_,\n#".repeat(super::SHORT)];
         for (wanted, cell, want) in cases {
-            assert_eq!(matches(wanted, cell), want, "{wanted} in {cell}");
+            for around in &around {
+                let cell = format!("{around}{cell}{around}");
+                assert_eq!(matches(wanted, &cell), want, "{wanted} in {cell}");
+            }
         }
+        let long = "a(b".repeat(super::SHORT);
+        assert!(matches("A(BA(", &long) && !matches("a.b", &long));
         assert!(Substring::new("b").matches(b"\xff\xfeB"));
     }
 }

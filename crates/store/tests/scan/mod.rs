@@ -266,3 +266,22 @@ impl BlockSource for Forgetful<'_> {
         false
     }
 }
+
+/// Every script of a folder, of which there are at least so many, comes out of `replay` as it is; with `UPDATE_GOLDEN=1`
+/// it is written as it comes out.
+pub fn check_scripts(folder: &str, least: usize, replay: fn(&str) -> String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut paths: Vec<_> =
+        std::fs::read_dir(&folder).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
+    paths.sort();
+    assert!(paths.len() >= least, "{paths:?}");
+    for path in paths {
+        let script = std::fs::read_to_string(&path).expect("a script");
+        let replayed = replay(&script);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, replayed).expect("a script that can be written");
+        } else {
+            assert_eq!(replayed, script, "{}: run with UPDATE_GOLDEN=1 and read the difference", path.display());
+        }
+    }
+}
