@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
 use martite_proto as pb;
+use martite_quota::Settings;
 use martite_region::Region;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ pub trait RegionHost: Send + Sync + 'static {
         let families = if families.is_empty() { None } else { Some(families) };
         region.flush(families, "requested by the master").map(|_| ()).map_err(|e| e.to_string())
     }
+    /// The quotas that count from now on; `throttling` = the switch of `enable_rpc_throttle`. Called at start and after
+    /// each change, before the change is answered.
+    fn apply_quotas(&self, _settings: Arc<Settings>, _throttling: bool) {}
     /// Ends the whole process in an orderly way (shutdown, stop_master); returns at once.
     fn stop_process(&self, reason: &str) {
         tracing::warn!(reason, "nobody is there to stop the process");
