@@ -1,10 +1,21 @@
-//! Quotas: what hbase:quota says, and the arithmetic of limits. Pure: the time is an argument, nothing waits here.
+//! Quotas: what hbase:quota says, the arithmetic of limits, and who waits in which order. Pure: the time is an argument,
+//! nothing waits here.
 //!
 //! ```text
-//! hbase:quota ── Settings ── who calls what table ──► the limiters that count
+//! hbase:quota ── Settings ── Plan: who calls what table? ──▶ whose limits count
+//!                                                                  │
+//! call ── Cost ──▶ Gate ── passes now │ parked, in order │ refused ◀ Limiter: exact in integers
 //! ```
 #![forbid(unsafe_code)]
 
+mod cost;
+mod gate;
+mod limiter;
+mod plan;
 mod settings;
 
+pub use cost::{Amounts, CapacityUnits, Cost, Kind};
+pub use gate::{Arrival, Bounds, Gate, Operation, Refusal, Request, Ticket, Woken};
+pub use limiter::{Limiter, Rate};
+pub use plan::{Key, Limit, Owner, Plan, Share};
 pub use settings::{Settings, UserSettings};

@@ -1,0 +1,193 @@
+//! [`Kind`] and [`Cost`]: the thirteen things that HBase limits, and how much of each a call takes.
+
+use martite_proto as pb;
+
+/// What is limited; the numbers are HBase's `ThrottleType`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    RequestNumber = 1,
+    RequestSize = 2,
+    WriteNumber = 3,
+    WriteSize = 4,
+    ReadNumber = 5,
+    ReadSize = 6,
+    RequestCapacityUnit = 7,
+    WriteCapacityUnit = 8,
+    ReadCapacityUnit = 9,
+    AtomicReadSize = 10,
+    AtomicRequestNumber = 11,
+    AtomicWriteSize = 12,
+    RequestHandlerUsageMs = 13,
+}
+
+/// Handler time is counted finer than its limit is given, in these parts of a millisecond.
+pub const HANDLER_UNITS_PER_MS: u64 = 1000;
+
+impl Kind {
+    pub const ALL: [Kind; 13] = [
+        Kind::RequestNumber,
+        Kind::RequestSize,
+        Kind::WriteNumber,
+        Kind::WriteSize,
+        Kind::ReadNumber,
+        Kind::ReadSize,
+        Kind::RequestCapacityUnit,
+        Kind::WriteCapacityUnit,
+        Kind::ReadCapacityUnit,
+        Kind::AtomicReadSize,
+        Kind::AtomicRequestNumber,
+        Kind::AtomicWriteSize,
+        Kind::RequestHandlerUsageMs,
+    ];
+
+    /// HBase's name, as `set_quota` and `list_quotas` have it.
+    pub fn name(self) -> &'static str {
+        pb::ThrottleType::try_from(self as i32).map_or("", |t| t.as_str_name())
+    }
+
+    /// Its limit in a Throttle message.
+    pub fn of(self, throttle: &pb::Throttle) -> Option<&pb::TimedQuota> {
+        match self {
+            Kind::RequestNumber => throttle.req_num.as_ref(),
+            Kind::RequestSize => throttle.req_size.as_ref(),
+            Kind::WriteNumber => throttle.write_num.as_ref(),
+            Kind::WriteSize => throttle.write_size.as_ref(),
+            Kind::ReadNumber => throttle.read_num.as_ref(),
+            Kind::ReadSize => throttle.read_size.as_ref(),
+            Kind::RequestCapacityUnit => throttle.req_capacity_unit.as_ref(),
+            Kind::WriteCapacityUnit => throttle.write_capacity_unit.as_ref(),
+            Kind::ReadCapacityUnit => throttle.read_capacity_unit.as_ref(),
+            Kind::AtomicReadSize => throttle.atomic_read_size.as_ref(),
+            Kind::AtomicRequestNumber => throttle.atomic_req_num.as_ref(),
+            Kind::AtomicWriteSize => throttle.atomic_write_size.as_ref(),
+            Kind::RequestHandlerUsageMs => throttle.req_handler_usage_ms.as_ref(),
+        }
+    }
+
+    /// The words of HBase's RpcThrottlingException, by which its client knows it again.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Kind::RequestNumber => "number of requests exceeded",
+            Kind::RequestSize => "request size limit exceeded",
+            Kind::WriteNumber => "number of write requests exceeded",
+            Kind::WriteSize => "write size limit exceeded",
+            Kind::ReadNumber => "number of read requests exceeded",
+            Kind::ReadSize => "read size limit exceeded",
+            Kind::RequestCapacityUnit => "request capacity unit exceeded",
+            Kind::WriteCapacityUnit => "write capacity unit exceeded",
+            Kind::ReadCapacityUnit => "read capacity unit exceeded",
+            Kind::AtomicReadSize => "atomic read size exceeded",
+            Kind::AtomicRequestNumber => "atomic request number exceeded",
+            Kind::AtomicWriteSize => "atomic write size exceeded",
+            Kind::RequestHandlerUsageMs => "request handler usage time exceeded",
+        }
+    }
+
+    /// The unit of its limit, as the shell writes it.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Kind::RequestNumber | Kind::WriteNumber | Kind::ReadNumber | Kind::AtomicRequestNumber => "req",
+            Kind::RequestSize | Kind::WriteSize | Kind::ReadSize | Kind::AtomicReadSize | Kind::AtomicWriteSize => "B",
+            Kind::RequestCapacityUnit | Kind::WriteCapacityUnit | Kind::ReadCapacityUnit => "CU",
+            Kind::RequestHandlerUsageMs => "ms",
+        }
+    }
+}
+
+/// What a call takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Calls, or actions of a Multi: Gets, Scans, and what reads before it writes.
+    pub reads: u64,
+    pub writes: u64,
+    /// Rows that were read; a Get is one, a Scan has as many as it looked at.
+    pub rows: u64,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+    pub handler_ns: u64,
+    /// Increment, Append, or anything with a condition.
+    pub is_atomic: bool,
+}
+
+/// Bytes of a capacity unit (`hbase.quota.read.capacity.unit`, `hbase.quota.write.capacity.unit`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CapacityUnits {
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+}
+
+impl Default for CapacityUnits {
+    fn default() -> CapacityUnits {
+        CapacityUnits { read_bytes: 1024, write_bytes: 1024 }
+    }
+}
+
+/// So much of each [`Kind`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amounts([u64; 13]);
+
+impl Amounts {
+    pub fn get(&self, kind: Kind) -> u64 {
+        self.0[kind as usize - 1]
+    }
+
+    pub fn add(&mut self, other: &Amounts) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine = mine.saturating_add(theirs));
+    }
+
+    pub fn subtract(&mut self, other: &Amounts) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine = mine.saturating_sub(theirs));
+    }
+}
+
+impl Cost {
+    pub fn amounts(&self, units: CapacityUnits) -> Amounts {
+        let read_units = self.read_bytes.div_ceil(units.read_bytes.max(1));
+        let write_units = self.write_bytes.div_ceil(units.write_bytes.max(1));
+        let if_atomic = |amount| if self.is_atomic { amount } else { 0 };
+        Amounts(Kind::ALL.map(|kind| match kind {
+            Kind::RequestNumber => self.reads + self.writes,
+            Kind::RequestSize => self.read_bytes + self.write_bytes,
+            Kind::WriteNumber => self.writes,
+            Kind::WriteSize => self.write_bytes,
+            Kind::ReadNumber => self.rows,
+            Kind::ReadSize => self.read_bytes,
+            Kind::RequestCapacityUnit => read_units + write_units,
+            Kind::WriteCapacityUnit => write_units,
+            Kind::ReadCapacityUnit => read_units,
+            Kind::AtomicReadSize => if_atomic(self.read_bytes),
+            Kind::AtomicRequestNumber => if_atomic(self.reads + self.writes),
+            Kind::AtomicWriteSize => if_atomic(self.write_bytes),
+            Kind::RequestHandlerUsageMs => self.handler_ns / (1_000_000 / HANDLER_UNITS_PER_MS),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_counts_for_each_kind_that_it_concerns() {
+        let increment = Cost {
+            reads: 1,
+            writes: 1,
+            rows: 1,
+            read_bytes: 1025,
+            write_bytes: 40,
+            handler_ns: 2_500_000,
+            is_atomic: true,
+        };
+        let amounts = increment.amounts(CapacityUnits::default());
+        let all: Vec<u64> = Kind::ALL.iter().map(|kind| amounts.get(*kind)).collect();
+        assert_eq!(all, [2, 1065, 1, 40, 1, 1025, 3, 1, 2, 1025, 2, 40, 2500]);
+        let plain = Cost { is_atomic: false, ..increment }.amounts(CapacityUnits::default());
+        assert_eq!((plain.get(Kind::AtomicRequestNumber), plain.get(Kind::AtomicReadSize)), (0, 0));
+    }
+
+    #[test]
+    fn kinds_have_hbases_names() {
+        assert_eq!(Kind::RequestNumber.name(), "REQUEST_NUMBER");
+        assert_eq!(Kind::RequestHandlerUsageMs.name(), "REQUEST_HANDLER_USAGE_MS");
+    }
+}

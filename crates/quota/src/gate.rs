@@ -1,0 +1,603 @@
+//! [`Gate`]: which calls pass now, which wait, and which would wait too long.
+//!
+//! Calls of one user on one table stand in *lanes*, one for reads, one for writes and one for those that do both, so that
+//! a user who may not write now can still read. Each lane has the limiters that count for it, shared with other lanes.
+//!
+//! ```text
+//!  lane u1/t reads   ▪▪▪▪ ─┬─▶ limiters of USER => u1
+//!  lane u2/t reads   ▪▪ ───┼─▶ limiters of TABLE => t      a lane is due when all of its limiters are
+//!  lane u2/t writes  ▪ ────┘
+//! ```
+//! The lane that is due first is served first; among lanes that wait for the same limiter, the one that was served longest
+//! ago. What a call costs is charged when it passes, as far as it is known or can be expected from those before it; what
+//! it was in truth is settled afterwards.
+
+use crate::cost::{Amounts, CapacityUnits, Cost};
+use crate::limiter::Limiter;
+use crate::plan::{Key, Limit, Owner, Plan, Share};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+/// Lanes that nobody has used for so long are forgotten.
+const FORGET_NS: u64 = 60_000_000_000;
+/// A refund that brings a limiter forward by less does not wake those who wait for it.
+const NOTABLE_NS: u64 = 500_000;
+
+/// What may wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    pub calls_per_user: usize,
+    pub bytes_per_user: usize,
+}
+
+/// What the calls of a lane are alike in: what they cost is expected from those before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operation {
+    Get = 0,
+    Scan = 1,
+    Mutate = 2,
+    Multi = 3,
+}
+
+/// A call that arrives.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    pub key: &'a Key,
+    pub operation: Operation,
+    /// As far as it is known: what is read, and handler time, is not.
+    pub cost: Cost,
+    /// What it holds of memory while it waits.
+    pub size_bytes: usize,
+    /// When nobody waits for its answer any more.
+    pub deadline_ns: Option<u64>,
+}
+
+/// What becomes of a call that arrives.
+#[derive(Debug)]
+pub enum Arrival<T> {
+    /// Without a ticket there is nothing to settle.
+    Passes(T, Option<Ticket>),
+    /// [`Gate::wake`] gives it back when it may pass.
+    Parked,
+    Refused(T, Box<Refusal>),
+}
+
+/// What [`Gate::wake`] gives out.
+#[derive(Debug)]
+pub struct Woken<T> {
+    pub pass: Vec<(T, Ticket)>,
+    /// Nobody waits for these any more.
+    pub gone: Vec<T>,
+}
+
+impl<T> Default for Woken<T> {
+    fn default() -> Woken<T> {
+        Woken { pass: Vec::new(), gone: Vec::new() }
+    }
+}
+
+/// A call that has passed and is to be settled.
+#[derive(Debug, Clone)]
+pub struct Ticket {
+    lane: u32,
+    generation: u64,
+    operation: Operation,
+    charged: Amounts,
+    /// How long it has waited.
+    pub parked_ns: u64,
+}
+
+/// Why a call is not even parked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub owner: Owner,
+    pub limit: Limit,
+    /// After this time its turn would come.
+    pub wait_ns: u64,
+    /// Calls of this user that wait.
+    pub parked: usize,
+}
+
+impl fmt::Display for Refusal {
+    /// The words up to the duration are those that HBase's client reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = self.wait_ns.div_ceil(1_000_000);
+        write!(f, "{} - wait ", self.limit.kind.phrase())?;
+        let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
+        let plural = |n| if n == 1 { "" } else { "s" };
+        if hours > 0 {
+            write!(f, "{hours}hr{}, ", plural(hours))?;
+        }
+        if minutes > 0 {
+            write!(f, "{minutes}min{}, ", plural(minutes))?;
+        }
+        if seconds > 0 {
+            write!(f, "{seconds}sec, ")?;
+        }
+        write!(f, "{}ms; {}, LIMIT => {}, {} calls wait", ms % 1000, self.owner, self.limit, self.parked)
+    }
+}
+
+/// The limiters of one owner.
+#[derive(Debug)]
+struct Bucket {
+    owner: Owner,
+    limits: Vec<(Limit, Limiter)>,
+    waiting: BTreeSet<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Class {
+    Reads,
+    Writes,
+    Both,
+}
+
+#[derive(Debug)]
+struct Lane<T> {
+    key: Key,
+    /// Indices of buckets, and whether they hold calls back.
+    path: Vec<(usize, bool)>,
+    parked: VecDeque<Parked<T>>,
+    /// What the parked ones cost together.
+    queued: Amounts,
+    /// For each operation: what one read of it took.
+    expected: [Expected; 4],
+    /// The valid entry of `Gate::due`.
+    scheduled: Option<(u64, u64)>,
+    /// When it was served last, in numbers of calls served.
+    turn: u64,
+    used_ns: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Expected {
+    rows: u64,
+    read_bytes: u64,
+    handler_ns: u64,
+}
+
+#[derive(Debug)]
+struct Parked<T> {
+    item: T,
+    operation: Operation,
+    amounts: Amounts,
+    size_bytes: usize,
+    since_ns: u64,
+    deadline_ns: Option<u64>,
+    cost: Cost,
+}
+
+/// What a user has parked.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    calls: usize,
+    bytes: usize,
+}
+
+/// The calls that wait, and the limiters they wait for. `T` = what is kept of a call.
+#[derive(Debug)]
+pub struct Gate<T> {
+    plan: Plan,
+    units: CapacityUnits,
+    bounds: Bounds,
+    buckets: Vec<Option<Bucket>>,
+    owners: HashMap<Owner, usize>,
+    lanes: HashMap<u32, Lane<T>>,
+    ids: HashMap<(Key, Class), u32>,
+    next_id: u32,
+    /// Lanes with parked calls, by the time that they are due and by turn.
+    due: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    turns: u64,
+    held: HashMap<Arc<str>, Held>,
+    generation: u64,
+}
+
+impl<T> Gate<T> {
+    pub fn new(plan: Plan, units: CapacityUnits, bounds: Bounds) -> Gate<T> {
+        Gate {
+            plan,
+            units,
+            bounds,
+            buckets: Vec::new(),
+            owners: HashMap::new(),
+            lanes: HashMap::new(),
+            ids: HashMap::new(),
+            next_id: 0,
+            due: BinaryHeap::new(),
+            turns: 0,
+            held: HashMap::new(),
+            generation: 0,
+        }
+    }
+
+    /// A call comes.
+    pub fn arrive(&mut self, request: &Request<'_>, item: T, now_ns: u64) -> Arrival<T> {
+        if self.plan.is_empty() {
+            return Arrival::Passes(item, None);
+        }
+        let id = self.lane(request.key, Class::of(&request.cost), now_ns);
+        let Some(lane) = self.lanes.get_mut(&id) else { return Arrival::Passes(item, None) };
+        lane.used_ns = now_ns;
+        if lane.path.is_empty() {
+            return Arrival::Passes(item, None);
+        }
+        let cost = lane.expected(request.operation, request.cost);
+        let amounts = cost.amounts(self.units);
+        if lane.parked.is_empty() && self.is_due(id, &amounts, now_ns) && !self.is_behind(id, now_ns) {
+            self.charge(id, &amounts, now_ns);
+            let (operation, generation) = (request.operation, self.generation);
+            let ticket = Ticket { lane: id, generation, operation, charged: amounts, parked_ns: 0 };
+            return Arrival::Passes(item, Some(ticket));
+        }
+        if let Some(refusal) = self.refusal(id, request, &amounts, now_ns) {
+            return Arrival::Refused(item, Box::new(refusal));
+        }
+        let Request { operation, size_bytes, deadline_ns, cost, .. } = *request;
+        self.park(id, Parked { item, operation, amounts, size_bytes, since_ns: now_ns, deadline_ns, cost }, now_ns);
+        Arrival::Parked
+    }
+
+    /// Gives out those whose turn has come; who is `gone`, or whose time is over, comes out without a charge.
+    pub fn wake(&mut self, now_ns: u64, gone: impl Fn(&T) -> bool, woken: &mut Woken<T>) {
+        while let Some(Reverse((due_ns, turn, id))) = self.due.peek().copied() {
+            let valid = self.lanes.get(&id).is_some_and(|lane| lane.scheduled == Some((due_ns, turn)));
+            if valid && due_ns > now_ns {
+                return;
+            }
+            self.due.pop();
+            if valid {
+                self.serve(id, now_ns, &gone, woken);
+            }
+        }
+    }
+
+    /// When the next call is due, if any waits.
+    pub fn next_due_ns(&self) -> Option<u64> {
+        self.due.peek().map(|Reverse((due_ns, ..))| *due_ns)
+    }
+
+    /// What a call that has passed took in truth.
+    pub fn settle(&mut self, ticket: &Ticket, cost: Cost, now_ns: u64) {
+        if ticket.generation != self.generation {
+            return;
+        }
+        let Some(lane) = self.lanes.get_mut(&ticket.lane) else { return };
+        lane.learn(ticket.operation, &cost);
+        let amounts = cost.amounts(self.units);
+        let path = lane.path.clone();
+        let mut sooner = false;
+        for (bucket, holds) in path {
+            let Some(bucket) = self.buckets[bucket].as_mut() else { continue };
+            for (limit, limiter) in &mut bucket.limits {
+                let (charged, took) = (ticket.charged.get(limit.kind), amounts.get(limit.kind));
+                if took > charged {
+                    limiter.charge(took - charged, now_ns);
+                } else if took < charged {
+                    limiter.refund(charged - took);
+                    let shift = u128::from(charged - took) * u128::from(limit.rate.per_ns());
+                    sooner |= shift > u128::from(NOTABLE_NS) * u128::from(limit.rate.amount());
+                }
+                if !holds {
+                    limiter.forgive(now_ns);
+                }
+            }
+        }
+        if sooner {
+            self.reschedule_beside(ticket.lane, now_ns);
+        }
+    }
+
+    /// Other settings. All parked calls come back, oldest first, to arrive anew; what limiters are owed stays.
+    pub fn change(&mut self, plan: Plan, now_ns: u64) -> Vec<T> {
+        self.plan = plan;
+        self.generation += 1;
+        let mut parked: Vec<Parked<T>> = self.lanes.drain().flat_map(|(_, lane)| lane.parked).collect();
+        parked.sort_by_key(|p| p.since_ns);
+        self.ids.clear();
+        self.due.clear();
+        self.held.clear();
+        self.buckets.iter_mut().flatten().for_each(|bucket| bucket.waiting.clear());
+        self.forget_buckets(now_ns);
+        parked.into_iter().map(|p| p.item).collect()
+    }
+
+    /// Takes out those that are `gone` or whose time is over, and forgets what nobody has used for a minute.
+    pub fn sweep(&mut self, now_ns: u64, gone: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut out = Vec::new();
+        let ids: Vec<u32> = self.lanes.iter().filter(|(_, l)| !l.parked.is_empty()).map(|(id, _)| *id).collect();
+        for id in ids {
+            let Some(lane) = self.lanes.get_mut(&id) else { continue };
+            let all = std::mem::take(&mut lane.parked);
+            let (leaving, staying): (VecDeque<_>, VecDeque<_>) =
+                all.into_iter().partition(|p| gone(&p.item) || p.deadline_ns.is_some_and(|at| at <= now_ns));
+            lane.parked = staying;
+            for parked in &leaving {
+                lane.queued.subtract(&parked.amounts);
+                let user = lane.key.user.clone();
+                release(&mut self.held, &user, parked.size_bytes);
+            }
+            if !leaving.is_empty() {
+                self.schedule(id, now_ns);
+            }
+            out.extend(leaving.into_iter().map(|p| p.item));
+        }
+        let unused = |lane: &Lane<T>| lane.parked.is_empty() && lane.used_ns.saturating_add(FORGET_NS) < now_ns;
+        self.lanes.retain(|_, lane| !unused(lane));
+        self.ids.retain(|_, id| self.lanes.contains_key(id));
+        self.forget_buckets(now_ns);
+        out
+    }
+
+    /// Calls that wait, of all users.
+    pub fn parked(&self) -> usize {
+        self.held.values().map(|held| held.calls).sum()
+    }
+
+    /// Of each limit that counted lately: what has passed beyond it and is waited for now.
+    pub fn owed(&self, now_ns: u64) -> Vec<(Owner, Limit, u64)> {
+        let buckets = self.buckets.iter().flatten();
+        let owed = |bucket: &Bucket| {
+            let limits =
+                bucket.limits.iter().map(|(limit, limiter)| (bucket.owner.clone(), *limit, limiter.owed(now_ns)));
+            limits.collect::<Vec<_>>()
+        };
+        buckets.flat_map(owed).collect()
+    }
+
+    /// The lane of a call, made if it is new.
+    fn lane(&mut self, key: &Key, class: Class, now_ns: u64) -> u32 {
+        // The key is cloned for the look-up: two counters.
+        let named = (key.clone(), class);
+        if let Some(id) = self.ids.get(&named) {
+            return *id;
+        }
+        let shares = self.plan.shares(key);
+        let path = shares.into_iter().map(|share| (self.bucket(&share, now_ns), share.holds)).collect();
+        let id = self.next_id;
+        self.next_id = self.next_id.wrapping_add(1);
+        let lane = Lane {
+            key: key.clone(),
+            path,
+            parked: VecDeque::new(),
+            queued: Amounts::default(),
+            expected: [Expected::default(); 4],
+            scheduled: None,
+            turn: self.turns,
+            used_ns: now_ns,
+        };
+        self.lanes.insert(id, lane);
+        self.ids.insert(named, id);
+        id
+    }
+
+    /// The bucket of an owner, with the limits that it has now.
+    fn bucket(&mut self, share: &Share, now_ns: u64) -> usize {
+        let index = match self.owners.get(&share.owner) {
+            Some(index) => *index,
+            None => {
+                let free = self.buckets.iter().position(Option::is_none);
+                let index = free.unwrap_or_else(|| {
+                    self.buckets.push(None);
+                    self.buckets.len() - 1
+                });
+                self.owners.insert(share.owner.clone(), index);
+                index
+            }
+        };
+        let old = self.buckets[index].take();
+        let (old, waiting) = old.map_or((Vec::new(), BTreeSet::new()), |bucket| (bucket.limits, bucket.waiting));
+        let limiter = |limit: &Limit| {
+            let known = old.iter().find(|(known, _)| known.kind == limit.kind);
+            let mut limiter = known.map_or_else(|| Limiter::new(limit.rate, now_ns), |(_, limiter)| *limiter);
+            limiter.set_rate(limit.rate, now_ns);
+            (*limit, limiter)
+        };
+        let limits = share.limits.iter().map(limiter).collect();
+        self.buckets[index] = Some(Bucket { owner: share.owner.clone(), limits, waiting });
+        index
+    }
+
+    /// When a call of a lane may pass, once `ahead` has passed before it, and which limit says so.
+    fn due_ns(
+        &self,
+        id: u32,
+        amounts: &Amounts,
+        ahead: impl Fn(&Bucket, Limit) -> u64,
+        now_ns: u64,
+    ) -> (u64, Option<(Owner, Limit)>) {
+        let (mut due_ns, mut cause) = (0, None);
+        let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
+        for bucket in path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref()) {
+            for (limit, limiter) in bucket.limits.iter().filter(|(limit, _)| amounts.get(limit.kind) > 0) {
+                let due = limiter.due_ns(ahead(bucket, *limit), now_ns);
+                if due > due_ns {
+                    (due_ns, cause) = (due, Some((bucket, *limit)));
+                }
+            }
+        }
+        (due_ns, cause.map(|(bucket, limit)| (bucket.owner.clone(), limit)))
+    }
+
+    fn is_due(&self, id: u32, amounts: &Amounts, now_ns: u64) -> bool {
+        let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
+        path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref()).all(|bucket| {
+            let mut counting = bucket.limits.iter().filter(|(limit, _)| amounts.get(limit.kind) > 0);
+            counting.all(|(_, limiter)| limiter.due_ns(0, now_ns) <= now_ns)
+        })
+    }
+
+    /// Whether a lane that shares a bucket is due and has not been served yet.
+    fn is_behind(&self, id: u32, now_ns: u64) -> bool {
+        let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
+        let mut others = path.iter().filter_map(|(b, _)| self.buckets[*b].as_ref()).flat_map(|b| &b.waiting);
+        others.any(|other| self.lanes.get(other).and_then(|lane| lane.scheduled).is_some_and(|(due, _)| due <= now_ns))
+    }
+
+    fn charge(&mut self, id: u32, amounts: &Amounts, now_ns: u64) {
+        self.turns += 1;
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        lane.turn = self.turns;
+        for (bucket, holds) in &lane.path {
+            let Some(bucket) = self.buckets[*bucket].as_mut() else { continue };
+            for (limit, limiter) in &mut bucket.limits {
+                limiter.charge(amounts.get(limit.kind), now_ns);
+                if !holds {
+                    limiter.forgive(now_ns);
+                }
+            }
+        }
+    }
+
+    /// Whether a call is not to be parked: too many are, or its turn would come after its time.
+    fn refusal(&self, id: u32, request: &Request<'_>, amounts: &Amounts, now_ns: u64) -> Option<Refusal> {
+        let lane = self.lanes.get(&id)?;
+        let held = self.held.get(&lane.key.user).copied().unwrap_or_default();
+        let full = held.calls >= self.bounds.calls_per_user
+            || (held.calls > 0 && held.bytes + request.size_bytes > self.bounds.bytes_per_user);
+        // Lanes are served in turn: of another one only so many come first as there are in this one.
+        let places = lane.parked.len() as u128 + 1;
+        let ahead = |bucket: &Bucket, limit: Limit| {
+            let others = bucket.waiting.iter().filter(|other| **other != id).filter_map(|other| self.lanes.get(other));
+            let others = others.map(|other| {
+                let (queued, count) = (u128::from(other.queued.get(limit.kind)), other.parked.len().max(1) as u128);
+                queued * places.min(count) / count
+            });
+            let own = u128::from(lane.queued.get(limit.kind));
+            u64::try_from(own + others.sum::<u128>()).unwrap_or(u64::MAX)
+        };
+        let (due_ns, cause) = self.due_ns(id, amounts, ahead, now_ns);
+        let wait_ns = due_ns.saturating_sub(now_ns);
+        // It has to be done in time, too.
+        let too_long = request.deadline_ns.is_some_and(|at| wait_ns > at.saturating_sub(now_ns) / 16 * 15);
+        let (owner, limit) = cause.filter(|_| full || too_long)?;
+        Some(Refusal { owner, limit, wait_ns: wait_ns.max(1), parked: held.calls })
+    }
+
+    fn park(&mut self, id: u32, parked: Parked<T>, now_ns: u64) {
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        let held = self.held.entry(lane.key.user.clone()).or_default();
+        held.calls += 1;
+        held.bytes += parked.size_bytes;
+        lane.queued.add(&parked.amounts);
+        lane.parked.push_back(parked);
+        if lane.parked.len() == 1 {
+            self.schedule(id, now_ns);
+        }
+    }
+
+    /// Puts a lane into the order of those that wait, or takes it out.
+    fn schedule(&mut self, id: u32, now_ns: u64) {
+        let head = self.lanes.get(&id).and_then(|lane| lane.parked.front()).map(|p| p.amounts);
+        let due_ns = head.map(|amounts| self.due_ns(id, &amounts, |_, _| 0, now_ns).0);
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        lane.scheduled = due_ns.map(|due_ns| (due_ns, lane.turn));
+        for (bucket, _) in &lane.path {
+            let Some(bucket) = self.buckets[*bucket].as_mut() else { continue };
+            if due_ns.is_some() {
+                bucket.waiting.insert(id)
+            } else {
+                bucket.waiting.remove(&id)
+            };
+        }
+        if let Some(due_ns) = due_ns {
+            self.due.push(Reverse((due_ns, lane.turn, id)));
+        }
+    }
+
+    /// A limiter of this lane is due sooner than those who wait for it believe.
+    fn reschedule_beside(&mut self, id: u32, now_ns: u64) {
+        let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
+        let beside = path.iter().filter_map(|(b, _)| self.buckets[*b].as_ref()).flat_map(|b| &b.waiting);
+        let beside: BTreeSet<u32> = beside.copied().collect();
+        for lane in beside {
+            self.schedule(lane, now_ns);
+        }
+    }
+
+    /// A lane is due, or was believed to be: its first call passes.
+    fn serve(&mut self, id: u32, now_ns: u64, gone: &impl Fn(&T) -> bool, woken: &mut Woken<T>) {
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        (lane.scheduled, lane.used_ns) = (None, now_ns);
+        let Some(mut first) = lane.parked.pop_front() else { return self.schedule(id, now_ns) };
+        lane.queued.subtract(&first.amounts);
+        // What it takes may be better known than when it came.
+        first.amounts = lane.expected(first.operation, first.cost).amounts(self.units);
+        let user = lane.key.user.clone();
+        if gone(&first.item) || first.deadline_ns.is_some_and(|at| at <= now_ns) {
+            release(&mut self.held, &user, first.size_bytes);
+            woken.gone.push(first.item);
+        } else if self.is_due(id, &first.amounts, now_ns) {
+            release(&mut self.held, &user, first.size_bytes);
+            self.charge(id, &first.amounts, now_ns);
+            let ticket = Ticket {
+                lane: id,
+                generation: self.generation,
+                operation: first.operation,
+                charged: first.amounts,
+                parked_ns: now_ns.saturating_sub(first.since_ns),
+            };
+            woken.pass.push((first.item, ticket));
+        } else if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.queued.add(&first.amounts);
+            lane.parked.push_front(first);
+        }
+        self.schedule(id, now_ns);
+    }
+
+    /// Buckets that no lane uses and that are as good as new.
+    fn forget_buckets(&mut self, now_ns: u64) {
+        let used: BTreeSet<usize> = self.lanes.values().flat_map(|lane| lane.path.iter().map(|(b, _)| *b)).collect();
+        for (index, slot) in self.buckets.iter_mut().enumerate() {
+            let idle = |bucket: &Bucket| bucket.limits.iter().all(|(_, limiter)| limiter.is_idle(now_ns));
+            if !used.contains(&index) && slot.as_ref().is_some_and(idle) {
+                *slot = None;
+            }
+        }
+        self.owners.retain(|_, index| self.buckets[*index].is_some());
+    }
+}
+
+impl Class {
+    fn of(cost: &Cost) -> Class {
+        match (cost.reads, cost.writes) {
+            (_, 0) => Class::Reads,
+            (0, _) => Class::Writes,
+            _ => Class::Both,
+        }
+    }
+}
+
+impl<T> Lane<T> {
+    /// What is known of a cost, and for the rest what those before it took.
+    fn expected(&self, operation: Operation, known: Cost) -> Cost {
+        let expected = self.expected[operation as usize];
+        Cost {
+            rows: known.rows.max(if operation == Operation::Scan { expected.rows } else { 0 }),
+            read_bytes: known.read_bytes.max(known.reads.saturating_mul(expected.read_bytes)),
+            handler_ns: expected.handler_ns,
+            ..known
+        }
+    }
+
+    /// Seven parts of what was expected, one of what was.
+    fn learn(&mut self, operation: Operation, cost: &Cost) {
+        let expected = &mut self.expected[operation as usize];
+        let step = |was: &mut u64, is: u64| *was = ((u128::from(*was) * 7 + u128::from(is)) / 8) as u64;
+        step(&mut expected.rows, cost.rows);
+        step(&mut expected.read_bytes, cost.read_bytes / cost.reads.max(1));
+        step(&mut expected.handler_ns, cost.handler_ns);
+    }
+}
+
+fn release(held: &mut HashMap<Arc<str>, Held>, user: &Arc<str>, size_bytes: usize) {
+    if let Some(of_user) = held.get_mut(user) {
+        of_user.calls = of_user.calls.saturating_sub(1);
+        of_user.bytes = of_user.bytes.saturating_sub(size_bytes);
+        if of_user.calls == 0 {
+            held.remove(user);
+        }
+    }
+}
