@@ -208,9 +208,22 @@ options! {
     QUOTA_REFRESH_PERIOD: Millis = "hbase.quota.refresh.period", [], "43200000", later, "Time between reads of all quotas; changes are pushed at once.";
     QUOTA_RATE_LIMITER: Text = "hbase.quota.rate.limiter", [], "", later, "Accepted for compatibility; limits are exact and delay calls.";
     QUOTA_REMOVE_WITH_TABLE: Bool = "hbase.quota.remove.on.table.delete", [], "true", later, "Remove a table's quotas with the table.";
-    QUOTA_READ_UNIT: Size = "hbase.quota.read.capacity.unit", [], "1024", later, "Bytes of one read capacity unit.";
-    QUOTA_WRITE_UNIT: Size = "hbase.quota.write.capacity.unit", [], "1024", later, "Bytes of one write capacity unit.";
-    QUOTA_USER_OVERRIDE_KEY: Text = "hbase.quota.user.override.key", [], "", later, "Request attribute that names the user whose quota counts.";
+    QUOTA_READ_UNIT: Size = "hbase.quota.read.capacity.unit", [], "1024", start, "Bytes of one read capacity unit.";
+    QUOTA_WRITE_UNIT: Size = "hbase.quota.write.capacity.unit", [], "1024", start, "Bytes of one write capacity unit.";
+    QUOTA_USE_RESULT_SIZE: Bool = "hbase.quota.use.result.size.bytes", [], "false", start, "Reads count with the size of their answers even where a filter left rows out.";
+    QUOTA_PARKED_CALLS: Count = "martite.quota.parked.calls", [], "5000", start, "Calls of a user that may wait for its limits; more are answered with RpcThrottlingException.";
+    QUOTA_PARKED_BYTES: Size = "martite.quota.parked.bytes", [], "67108864", start, "Bytes of a user's calls that may wait for its limits.";
+    QUOTA_DEFAULT_READ_NUM: Count = "hbase.quota.default.user.machine.read.num", [], "0", start, "Read requests per second of a user for whom nothing is set; 0: no limit.";
+    QUOTA_DEFAULT_READ_SIZE: Size = "hbase.quota.default.user.machine.read.size", [], "0", start, "The same in bytes.";
+    QUOTA_DEFAULT_REQUEST_NUM: Count = "hbase.quota.default.user.machine.request.num", [], "0", start, "Requests per second of a user for whom nothing is set; 0: no limit.";
+    QUOTA_DEFAULT_REQUEST_SIZE: Size = "hbase.quota.default.user.machine.request.size", [], "0", start, "The same in bytes.";
+    QUOTA_DEFAULT_WRITE_NUM: Count = "hbase.quota.default.user.machine.write.num", [], "0", start, "Write requests per second of a user for whom nothing is set; 0: no limit.";
+    QUOTA_DEFAULT_WRITE_SIZE: Size = "hbase.quota.default.user.machine.write.size", [], "0", start, "The same in bytes.";
+    QUOTA_DEFAULT_ATOMIC_REQUEST_NUM: Count = "hbase.quota.default.user.machine.atomic.request.num", [], "0", start, "Increments, Appends and conditional requests per second of such a user; 0: no limit.";
+    QUOTA_DEFAULT_ATOMIC_READ_SIZE: Size = "hbase.quota.default.user.machine.atomic.read.size", [], "0", start, "Bytes per second that these read.";
+    QUOTA_DEFAULT_ATOMIC_WRITE_SIZE: Size = "hbase.quota.default.user.machine.atomic.write.size", [], "0", start, "Bytes per second that these write.";
+    QUOTA_DEFAULT_HANDLER_MS: Count = "hbase.quota.default.user.machine.request.handler.usage.ms", [], "0", start, "Milliseconds of handler time per second of such a user; 0: no limit.";
+    QUOTA_USER_OVERRIDE_KEY: Text = "hbase.quota.user.override.key", [], "", start, "Request attribute that names the user whose quota counts.";
 }
 "Security" {
     AUTHENTICATION: Text = "hbase.security.authentication", [], "simple", start, "Must be simple: nothing else is supported.";

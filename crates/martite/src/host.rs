@@ -4,6 +4,7 @@ use crate::exit;
 use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
 use martite_master::{Master, RegionHost};
 use martite_proto as pb;
+use martite_quota::Settings;
 use martite_region::Region;
 use martite_regionserver::{MasterLink, RegionServer};
 use std::sync::{Arc, OnceLock, mpsc};
@@ -53,6 +54,9 @@ impl RegionHost for Host {
     }
     fn online_regions(&self) -> Vec<RegionInfo> {
         self.regions.online.infos()
+    }
+    fn apply_quotas(&self, settings: Arc<Settings>, throttling: bool) {
+        self.regions.apply_quotas(settings, throttling);
     }
     fn stop_process(&self, reason: &str) {
         // The receiver is gone only when the process ends anyway.

@@ -2,8 +2,10 @@
 
 use crate::{Failure, args, exit, info, machine, refusals, ssd_tier};
 use martite_config::{Config, Loader, keys};
+use martite_proto as pb;
+use martite_quota::{Bounds, CapacityUnits};
 use martite_region::{Durability, RegionConfig};
-use martite_regionserver::Options;
+use martite_regionserver::{Options, QuotaOptions};
 use martite_rpc::{PoolOptions, ServerOptions};
 use martite_store::StoreConfig;
 use martite_wal::WalOptions;
@@ -161,6 +163,40 @@ pub fn region_server(config: &Config, memory: &Memory, info_port: u16) -> Option
         compaction_check_multiplier: config.get(keys::COMPACTION_CHECK_MULTIPLIER).max(1),
         region_split_limit: config.get(keys::REGION_SPLIT_LIMIT) as usize,
         info_port: info_port.into(),
+        quotas: quotas(config),
+    }
+}
+
+fn quotas(config: &Config) -> QuotaOptions {
+    let limit = |amount: u64| {
+        let time_unit = pb::TimeUnit::Seconds as i32;
+        (amount > 0).then_some(pb::TimedQuota { time_unit, soft_limit: Some(amount), share: None, scope: None })
+    };
+    let user_override_key = config.get(keys::QUOTA_USER_OVERRIDE_KEY);
+    QuotaOptions {
+        units: CapacityUnits {
+            read_bytes: config.get(keys::QUOTA_READ_UNIT),
+            write_bytes: config.get(keys::QUOTA_WRITE_UNIT),
+        },
+        bounds: Bounds {
+            calls_per_user: config.get(keys::QUOTA_PARKED_CALLS) as usize,
+            bytes_per_user: config.get(keys::QUOTA_PARKED_BYTES) as usize,
+        },
+        default_user: pb::Throttle {
+            read_num: limit(config.get(keys::QUOTA_DEFAULT_READ_NUM)),
+            read_size: limit(config.get(keys::QUOTA_DEFAULT_READ_SIZE)),
+            req_num: limit(config.get(keys::QUOTA_DEFAULT_REQUEST_NUM)),
+            req_size: limit(config.get(keys::QUOTA_DEFAULT_REQUEST_SIZE)),
+            write_num: limit(config.get(keys::QUOTA_DEFAULT_WRITE_NUM)),
+            write_size: limit(config.get(keys::QUOTA_DEFAULT_WRITE_SIZE)),
+            atomic_req_num: limit(config.get(keys::QUOTA_DEFAULT_ATOMIC_REQUEST_NUM)),
+            atomic_read_size: limit(config.get(keys::QUOTA_DEFAULT_ATOMIC_READ_SIZE)),
+            atomic_write_size: limit(config.get(keys::QUOTA_DEFAULT_ATOMIC_WRITE_SIZE)),
+            req_handler_usage_ms: limit(config.get(keys::QUOTA_DEFAULT_HANDLER_MS)),
+            ..pb::Throttle::default()
+        },
+        user_override_key: (!user_override_key.is_empty()).then_some(user_override_key),
+        use_result_size: config.get(keys::QUOTA_USE_RESULT_SIZE),
     }
 }
 

@@ -56,12 +56,13 @@ pub struct Request<'a> {
 
 /// What becomes of a call that arrives.
 #[derive(Debug)]
-pub enum Arrival<T> {
-    /// Without a ticket there is nothing to settle.
-    Passes(T, Option<Ticket>),
-    /// [`Gate::wake`] gives it back when it may pass.
-    Parked,
-    Refused(T, Box<Refusal>),
+pub enum Answer {
+    /// Nothing limits it: there is nothing to settle.
+    Free,
+    Passes(Ticket),
+    /// To be given to [`Gate::park`].
+    Waits,
+    Refused(Box<Refusal>),
 }
 
 /// What [`Gate::wake`] gives out.
@@ -214,30 +215,42 @@ impl<T> Gate<T> {
     }
 
     /// A call comes.
-    pub fn arrive(&mut self, request: &Request<'_>, item: T, now_ns: u64) -> Arrival<T> {
+    pub fn ask(&mut self, request: &Request<'_>, now_ns: u64) -> Answer {
         if self.plan.is_empty() {
-            return Arrival::Passes(item, None);
+            return Answer::Free;
         }
         let id = self.lane(request.key, Class::of(&request.cost), now_ns);
-        let Some(lane) = self.lanes.get_mut(&id) else { return Arrival::Passes(item, None) };
+        let Some(lane) = self.lanes.get_mut(&id) else { return Answer::Free };
         lane.used_ns = now_ns;
         if lane.path.is_empty() {
-            return Arrival::Passes(item, None);
+            return Answer::Free;
         }
-        let cost = lane.expected(request.operation, request.cost);
-        let amounts = cost.amounts(self.units);
+        let amounts = lane.expected(request.operation, request.cost).amounts(self.units);
         if lane.parked.is_empty() && self.is_due(id, &amounts, now_ns) && !self.is_behind(id, now_ns) {
             self.charge(id, &amounts, now_ns);
             let (operation, generation) = (request.operation, self.generation);
-            let ticket = Ticket { lane: id, generation, operation, charged: amounts, parked_ns: 0 };
-            return Arrival::Passes(item, Some(ticket));
+            return Answer::Passes(Ticket { lane: id, generation, operation, charged: amounts, parked_ns: 0 });
         }
-        if let Some(refusal) = self.refusal(id, request, &amounts, now_ns) {
-            return Arrival::Refused(item, Box::new(refusal));
+        match self.refusal(id, request, &amounts, now_ns) {
+            Some(refusal) => Answer::Refused(Box::new(refusal)),
+            None => Answer::Waits,
         }
+    }
+
+    /// A call that was told to wait; [`Gate::wake`] gives `item` back when its turn has come.
+    pub fn park(&mut self, request: &Request<'_>, item: T, now_ns: u64) {
+        let id = self.lane(request.key, Class::of(&request.cost), now_ns);
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
         let Request { operation, size_bytes, deadline_ns, cost, .. } = *request;
-        self.park(id, Parked { item, operation, amounts, size_bytes, since_ns: now_ns, deadline_ns, cost }, now_ns);
-        Arrival::Parked
+        let amounts = lane.expected(operation, cost).amounts(self.units);
+        let held = self.held.entry(lane.key.user.clone()).or_default();
+        held.calls += 1;
+        held.bytes += size_bytes;
+        lane.queued.add(&amounts);
+        lane.parked.push_back(Parked { item, operation, amounts, size_bytes, since_ns: now_ns, deadline_ns, cost });
+        if lane.parked.len() == 1 {
+            self.schedule(id, now_ns);
+        }
     }
 
     /// Gives out those whose turn has come; who is `gone`, or whose time is over, comes out without a charge.
@@ -474,18 +487,6 @@ impl<T> Gate<T> {
         let too_long = request.deadline_ns.is_some_and(|at| wait_ns > at.saturating_sub(now_ns) / 16 * 15);
         let (owner, limit) = cause.filter(|_| full || too_long)?;
         Some(Refusal { owner, limit, wait_ns: wait_ns.max(1), parked: held.calls })
-    }
-
-    fn park(&mut self, id: u32, parked: Parked<T>, now_ns: u64) {
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
-        let held = self.held.entry(lane.key.user.clone()).or_default();
-        held.calls += 1;
-        held.bytes += parked.size_bytes;
-        lane.queued.add(&parked.amounts);
-        lane.parked.push_back(parked);
-        if lane.parked.len() == 1 {
-            self.schedule(id, now_ns);
-        }
     }
 
     /// Puts a lane into the order of those that wait, or takes it out.

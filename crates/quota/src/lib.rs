@@ -15,7 +15,7 @@ mod plan;
 mod settings;
 
 pub use cost::{Amounts, CapacityUnits, Cost, Kind};
-pub use gate::{Arrival, Bounds, Gate, Operation, Refusal, Request, Ticket, Woken};
+pub use gate::{Answer, Bounds, Gate, Operation, Refusal, Request, Ticket, Woken};
 pub use limiter::{Limiter, Rate};
 pub use plan::{Key, Limit, Owner, Plan, Share};
 pub use settings::{Settings, UserSettings};

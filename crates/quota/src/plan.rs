@@ -125,6 +125,20 @@ impl Plan {
         self.is_empty
     }
 
+    /// Whether anything may count for a call; false: it is free.
+    pub fn concerns(&self, user: &str, table: &str) -> bool {
+        if self.is_empty {
+            return false;
+        }
+        let settings = &*self.settings;
+        let namespace = table.split_once(':').map_or("default", |(namespace, _)| namespace);
+        settings.region_server.is_some()
+            || self.has_defaults
+            || settings.users.contains_key(user)
+            || settings.tables.contains_key(table)
+            || settings.namespaces.contains_key(namespace)
+    }
+
     /// What counts for a call; nothing: it is free.
     pub fn shares(&self, key: &Key) -> Vec<Share> {
         if self.is_empty || key.namespace() == "hbase" {

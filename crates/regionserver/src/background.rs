@@ -124,6 +124,7 @@ impl Background {
             spawn("compact", Background::run_compactions)?;
         }
         spawn("prefetch", Background::run_prefetches)?;
+        spawn("throttle", Background::run_throttles)?;
         spawn("chores", Background::run_chores)
     }
 
@@ -259,6 +260,14 @@ impl Background {
                 // Reads bring what they need.
                 tracing::debug!(region = %region.info().name_string(), %error, "not all blocks were prefetched");
             }
+        }
+    }
+
+    /// Calls that wait for a limit.
+    fn run_throttles(&self) {
+        let throttles = self.server().map(|server| server.throttles.clone());
+        if let Some(throttles) = throttles {
+            throttles.run();
         }
     }
 

@@ -42,6 +42,7 @@ exception_classes! {
     lease = "org.apache.hadoop.hbase.regionserver.LeaseException", true;
     unknown_protocol = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException", true;
     result_too_large = "org.apache.hadoop.hbase.MultiActionResultTooLarge", false;
+    throttled = "org.apache.hadoop.hbase.quotas.RpcThrottlingException", false;
     server_stopped = "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", false;
     please_hold = "org.apache.hadoop.hbase.PleaseHoldException", false;
     not_running_yet = "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException", false;

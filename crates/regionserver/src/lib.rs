@@ -24,12 +24,13 @@ mod registry;
 mod result;
 mod scanners;
 mod stats;
+mod throttle;
 mod times;
 
 pub use background::{Background, Events};
 pub use error::Fault;
 pub use online::Online;
-pub use options::Options;
+pub use options::{Options, QuotaOptions};
 pub use registry::{ClusterView, MetaLocation};
 pub use scanners::Scanners;
 pub use stats::Stats;
@@ -42,6 +43,7 @@ use martite_rpc::{Call, Pool};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use throttle::Throttles;
 
 /// Where the region server's wishes go.
 pub trait MasterLink: Send + Sync + 'static {
@@ -61,6 +63,7 @@ pub struct RegionServer {
     pub scanners: Scanners,
     pub stats: Stats,
     pub background: Arc<Background>,
+    pub(crate) throttles: Arc<Throttles>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) cluster: Arc<dyn ClusterView>,
     link: Arc<dyn MasterLink>,
@@ -89,6 +92,7 @@ impl RegionServer {
         let server = Arc::new(RegionServer {
             scanners: Scanners::new(name.start_code as u64, options.scanner_lease),
             started_ms: ctx.clock.now_ms(),
+            throttles: Throttles::new(options.quotas.clone()),
             name,
             ctx,
             options,
@@ -191,6 +195,7 @@ impl RegionServer {
     /// Closes everything: meta last. Blocking.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
+        self.throttles.stop();
         self.background.stop();
         let (meta, others): (Vec<_>, Vec<_>) = self.online.all().into_iter().partition(|r| r.info().is_meta());
         for region in others.into_iter().chain(meta) {
@@ -199,6 +204,11 @@ impl RegionServer {
             }
             self.online.remove(region.info().encoded_name());
         }
+    }
+
+    /// The quotas that count from now on, also for calls that wait; `throttling` = whether limits count at all.
+    pub fn apply_quotas(&self, settings: Arc<martite_quota::Settings>, throttling: bool) {
+        self.throttles.change(settings, throttling);
     }
 
     pub fn is_stopping(&self) -> bool {

@@ -30,6 +30,34 @@ pub struct Options {
     /// Regions beyond which nothing is split (`hbase.regionserver.regionSplitLimit`).
     pub region_split_limit: usize,
     pub info_port: u32,
+    pub quotas: QuotaOptions,
+}
+
+/// What of the quotas is not in hbase:quota.
+#[derive(Debug, Clone)]
+pub struct QuotaOptions {
+    /// Bytes of capacity units (`hbase.quota.read.capacity.unit`, `.write.`).
+    pub units: martite_quota::CapacityUnits,
+    /// What may wait for its turn (`martite.quota.parked.calls`, `martite.quota.parked.bytes`).
+    pub bounds: martite_quota::Bounds,
+    /// Of users for whom nothing is set (`hbase.quota.default.user.machine.*`).
+    pub default_user: martite_proto::Throttle,
+    /// The request attribute that names the user whose limits count (`hbase.quota.user.override.key`).
+    pub user_override_key: Option<String>,
+    /// Reads count with the size of their answers, whatever was filtered (`hbase.quota.use.result.size.bytes`).
+    pub use_result_size: bool,
+}
+
+impl Default for QuotaOptions {
+    fn default() -> Self {
+        QuotaOptions {
+            units: martite_quota::CapacityUnits::default(),
+            bounds: martite_quota::Bounds { calls_per_user: 5000, bytes_per_user: 64 << 20 },
+            default_user: martite_proto::Throttle::default(),
+            user_override_key: None,
+            use_result_size: false,
+        }
+    }
 }
 
 impl Default for Options {
@@ -48,6 +76,7 @@ impl Default for Options {
             compaction_check_multiplier: 1_000,
             region_split_limit: 1000,
             info_port: 0,
+            quotas: QuotaOptions::default(),
         }
     }
 }

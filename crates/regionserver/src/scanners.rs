@@ -28,6 +28,18 @@ pub struct OpenScanner {
     last_used: Mutex<Instant>,
 }
 
+/// Keeps the lease of a taken scanner from running until it is dropped.
+pub struct Hold {
+    pub server: Arc<crate::RegionServer>,
+    pub scanner: Arc<OpenScanner>,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.server.scanners.release(&self.scanner);
+    }
+}
+
 pub struct ScannerState {
     pub scanner: RegionScanner,
 }

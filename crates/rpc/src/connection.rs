@@ -58,6 +58,13 @@ impl Connection {
         }
     }
 
+    /// Runs `work` on the network thread soon, once the client has taken its earlier answers; never if it goes away. Keep
+    /// it short.
+    pub fn run_soon(&self, work: impl FnOnce() + Send + 'static) {
+        // A connection that is gone takes nothing: its calls end with what `work` holds.
+        drop(self.link.outbox.give(Box::new(work)));
+    }
+
     /// Whether the client is at least `major.minor`; a client without version counts as oldest.
     pub fn has_version(&self, major: u32, minor: u32) -> bool {
         self.version.as_ref().is_some_and(|v| (v.major, v.minor) >= (major, minor))

@@ -36,7 +36,7 @@ pub(crate) struct Exchange<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotEmpty;
 
-/// Work of a clogged connection.
+/// Work for the task of a connection.
 pub(crate) type Held = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
@@ -55,7 +55,7 @@ struct State {
     open: bool,
     /// The task runs or was woken.
     awake: bool,
-    /// Work that waits until the client has taken its answers.
+    /// Work for the task; it waits until the client has taken its answers.
     held: Vec<Held>,
     /// Nothing is sent any more.
     closed: bool,
@@ -218,6 +218,18 @@ impl Outbox {
         }
         state.held.push(work);
         self.has_held.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// Gives the task work to do. `Err` if it is gone.
+    pub fn give(&self, work: Held) -> Result<(), Held> {
+        let mut state = self.state.lock();
+        if state.closed {
+            return Err(work);
+        }
+        state.held.push(work);
+        self.has_held.store(true, Relaxed);
+        self.wake(state);
         Ok(())
     }
 

@@ -2,34 +2,41 @@
 
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
+use crate::throttle::{ONE_READ, Toll, Turn};
 use crate::{RegionServer, query, result, times};
 use bytes::Bytes;
 use martite_cell::CellBuf;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
+use martite_quota::Operation;
 use martite_region::{GetSpec, Region};
 use martite_rpc::{Call, Class};
 use pb::Message;
 use std::sync::Arc;
 
 impl RegionServer {
-    pub(crate) fn get(self: &Arc<Self>, call: Call) {
-        self.stats.get.hit();
+    pub(crate) fn get(self: &Arc<Self>, call: Call, toll: Toll) {
         let (region, stale, spec) = match self.decode_get(&call.param) {
             Ok(decoded) => decoded,
             Err(fault) => return call.responder.fail(fault.into_exception()),
         };
+        let (call, toll) = match self.turn(call, toll, &region, (Operation::Get, ONE_READ), Self::get) {
+            Turn::Now(call, toll) => (call, toll),
+            Turn::Refused(call, _, fault) => return call.responder.fail(fault.into_exception()),
+            Turn::Parked => return,
+        };
+        self.stats.get.hit();
         let files = self.ctx.stores.files.clone();
         let mut cells = result::buffer(call.conn.codec);
         match read_get(&region, &spec, &files.cache_only(), &mut cells) {
-            Ok(Step::Ready(existence)) => answer(call, &region, cells, existence, stale),
+            Ok(Step::Ready(existence)) => answer(call, toll, &region, cells, existence, stale),
             Err(fault) => call.responder.fail(fault.into_exception()),
             Ok(Step::Need(_)) => self.pool.spawn_call(Class::Read, call, move |call| {
                 let mut cells = result::buffer(call.conn.codec);
                 loop {
                     match read_get(&region, &spec, &files.blocking(), &mut cells) {
                         Ok(Step::Need(_)) => cells.clear(),
-                        Ok(Step::Ready(existence)) => return answer(call, &region, cells, existence, stale),
+                        Ok(Step::Ready(existence)) => return answer(call, toll, &region, cells, existence, stale),
                         Err(fault) => return call.responder.fail(fault.into_exception()),
                     }
                 }
@@ -85,7 +92,8 @@ pub(super) fn read_get(
     })
 }
 
-fn answer(mut call: Call, region: &Region, cells: CellBuf, existence: Option<bool>, stale: bool) {
+fn answer(mut call: Call, mut toll: Toll, region: &Region, cells: CellBuf, existence: Option<bool>, stale: bool) {
+    toll.settle(region, cells.size_bytes());
     // Clients before 1.3, and those that do not say, read a Get's cells from the message.
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));
     let (mut result, block) = match (existence, codec) {

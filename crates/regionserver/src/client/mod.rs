@@ -10,10 +10,10 @@ use crate::RegionServer;
 use martite_rpc::Call;
 use std::sync::Arc;
 
-type Method = fn(&Arc<RegionServer>, Call);
+use crate::throttle::{Again, Toll};
 
 /// Every method that is answered.
-pub(crate) const METHODS: &[(&str, Method)] = &[
+pub(crate) const METHODS: &[(&str, Again)] = &[
     ("Get", RegionServer::get),
     ("Mutate", RegionServer::mutate),
     ("Multi", RegionServer::multi),
@@ -24,7 +24,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
 impl RegionServer {
     pub(crate) fn client(self: &Arc<Self>, call: Call) {
         match METHODS.iter().find(|(name, _)| *name == call.method.as_ref()) {
-            Some((_, answer)) => answer(self, call),
+            Some((_, answer)) => answer(self, call, Toll::default()),
             None => crate::refuse(call),
         }
     }

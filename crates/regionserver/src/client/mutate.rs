@@ -2,10 +2,12 @@
 
 use crate::cells::CellCursor;
 use crate::error::Fault;
+use crate::throttle::{Toll, Turn};
 use crate::{RegionServer, mutation, result, times};
 use martite_cell::CellBuf;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
+use martite_quota::{Cost, Operation};
 use martite_region::{Check, Condition, Mutation, MutationKind, Region, RegionError, WriteBody, WriteRequest, Written};
 use martite_rpc::{Call, Class, Responder};
 use pb::Message;
@@ -18,27 +20,33 @@ struct Work {
     /// Whether the answer carries `processed` (Put, Delete, and everything with a condition).
     answers_processed: bool,
     call: Call,
+    toll: Toll,
 }
 
 impl RegionServer {
-    pub(crate) fn mutate(self: &Arc<Self>, call: Call) {
+    pub(crate) fn mutate(self: &Arc<Self>, call: Call, toll: Toll) {
+        let (region, write, answers_processed) = match self.decode_mutate(&call) {
+            Err(fault) => return call.responder.fail(fault.into_exception()),
+            Ok(decoded) => decoded,
+        };
+        let what = (Operation::Mutate, cost(&call, &write));
+        let (call, toll) = match self.turn(call, toll, &region, what, Self::mutate) {
+            Turn::Now(call, toll) => (call, toll),
+            Turn::Refused(call, _, fault) => return call.responder.fail(fault.into_exception()),
+            Turn::Parked => return,
+        };
         self.stats.mutate.hit();
-        match self.decode_mutate(&call) {
-            Err(fault) => call.responder.fail(fault.into_exception()),
-            Ok((region, write, answers_processed)) => {
-                let mut work = Work { region, write, answers_processed, call };
-                let files = self.ctx.stores.files.clone();
-                match attempt(&mut work, &files.cache_only()) {
-                    Some(outcome) => answer(work.call, work.region, work.answers_processed, outcome),
-                    None => self.mutate_on_pool(work),
-                }
-            }
+        let mut work = Work { region, write, answers_processed, call, toll };
+        let files = self.ctx.stores.files.clone();
+        match attempt(&mut work, &files.cache_only()) {
+            Some(outcome) => answer((work.call, work.toll), work.region, work.answers_processed, outcome),
+            None => self.mutate_on_pool(work),
         }
     }
 
     fn mutate_on_pool(self: &Arc<Self>, work: Work) {
         let files = self.ctx.stores.files.clone();
-        let Work { region, mut write, answers_processed, call } = work;
+        let Work { region, mut write, answers_processed, call, toll } = work;
         self.pool.spawn_call(Class::Write, call, move |call| {
             let outcome = loop {
                 match region.write(&mut write, &files.blocking()) {
@@ -47,7 +55,7 @@ impl RegionServer {
                     Err(e) => break Err(e),
                 }
             };
-            answer(call, region, answers_processed, outcome);
+            answer((call, toll), region, answers_processed, outcome);
         });
     }
 
@@ -72,6 +80,18 @@ impl RegionServer {
     }
 }
 
+/// What a write takes, as far as its request says.
+fn cost(call: &Call, write: &WriteRequest) -> Cost {
+    let is_atomic = matches!(write.body, WriteBody::Atomic { .. });
+    let reads = u64::from(is_atomic);
+    Cost { reads, rows: reads, writes: 1, write_bytes: write_bytes(call) as u64, is_atomic, ..Cost::default() }
+}
+
+/// The bytes of what is written, in the cell block or, from clients without one, in the message.
+pub(super) fn write_bytes(call: &Call) -> usize {
+    if call.cells.is_empty() { call.param.len() } else { call.cells.len() }
+}
+
 /// None: it would block, call again on the pool.
 fn attempt(work: &mut Work, src: &dyn BlockSource) -> Option<Result<Written, RegionError>> {
     match work.region.write(&mut work.write, src) {
@@ -81,7 +101,12 @@ fn attempt(work: &mut Work, src: &dyn BlockSource) -> Option<Result<Written, Reg
     }
 }
 
-fn answer(call: Call, region: Arc<Region>, answers_processed: bool, outcome: Result<Written, RegionError>) {
+fn answer(
+    (call, mut toll): (Call, Toll),
+    region: Arc<Region>,
+    answers_processed: bool,
+    outcome: Result<Written, RegionError>,
+) {
     let Call { responder, conn, .. } = call;
     let mut written = match outcome {
         Ok(written) => written,
@@ -95,6 +120,8 @@ fn answer(call: Call, region: Arc<Region>, answers_processed: bool, outcome: Res
     };
     // An Increment or Append without a condition always has a result, be it an empty one.
     let cells = written.result.or_else(|| (!answers_processed).then(CellBuf::default));
+    let read = cells.as_ref().map_or(0, CellBuf::size_bytes);
+    toll.settle(&region, read);
     let (result, block) = match (cells, conn.codec) {
         (None, _) => (None, Vec::new()),
         (Some(cells), Some(codec)) => {
@@ -104,6 +131,7 @@ fn answer(call: Call, region: Arc<Region>, answers_processed: bool, outcome: Res
     };
     let response = pb::MutateResponse { result, processed: answers_processed.then_some(processed), metrics: None };
     written.pending.on_done(move |durable| {
+        drop(toll);
         let mut responder = responder;
         times::record(&region, &mut responder, |table| &table.mutate);
         respond(responder, durable, &response, block);

@@ -5,9 +5,11 @@
 
 use crate::error::Fault;
 use crate::scanners::{Lookup, OpenScanner, Opening};
+use crate::throttle::{Toll, Turn};
 use crate::{RegionServer, query, result, times};
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
+use martite_quota::{Cost, Operation};
 use martite_region::{Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanState};
 use martite_rpc::{Call, Class};
 use pb::Message;
@@ -28,12 +30,22 @@ struct Work {
     limits: ScanLimits,
     out: ScanOutput,
     response: pb::ScanResponse,
+    toll: Toll,
     /// When a heartbeat is due, for clients that understand it.
     give_up: Option<Instant>,
     may_heartbeat: bool,
     close: bool,
     rows: u64,
     started: Instant,
+}
+
+/// What a request names.
+enum Named {
+    /// A region, to open a scanner on; a replica's answers are stale.
+    Region(Arc<Region>, bool),
+    Scanner(Arc<OpenScanner>),
+    /// A scanner that has ended, which clients may not know yet.
+    Ended,
 }
 
 enum Opened {
@@ -43,9 +55,14 @@ enum Opened {
 }
 
 impl RegionServer {
-    pub(crate) fn scan(self: &Arc<Self>, call: Call) {
+    pub(crate) fn scan(self: &Arc<Self>, call: Call, toll: Toll) {
+        let (request, named) = match self.decode_scan(&call) {
+            Ok(decoded) => decoded,
+            Err(fault) => return call.responder.fail(fault.into_exception()),
+        };
+        let Some((call, toll)) = self.turn_of_scan(call, toll, &request, &named) else { return };
         self.stats.scan.hit();
-        let mut work = match self.open_work(&call) {
+        let mut work = match self.open_work(&call, toll, request, named) {
             Err(fault) => return call.responder.fail(fault.into_exception()),
             Ok(Opened::Answer(response)) => return call.responder.ok(&response, Vec::new()),
             Ok(Opened::Work(work)) => work,
@@ -92,21 +109,61 @@ impl RegionServer {
         });
     }
 
-    fn open_work(&self, call: &Call) -> Result<Opened, Fault> {
+    fn decode_scan(&self, call: &Call) -> Result<(pb::ScanRequest, Named), Fault> {
         let request = pb::ScanRequest::decode(call.param.clone()).map_err(|e| Fault::bad_message("ScanRequest", e))?;
         if request.scanner_id.is_none() && request.scan.is_none() {
             return Err(Fault::do_not_retry("Missing required input: scannerId or scan"));
         }
-        let mut response = pb::ScanResponse::default();
-        let scanner = match request.scanner_id {
-            Some(id) => {
-                response.scanner_id = Some(id);
-                match self.find_scanner(id, &request)? {
-                    Some(scanner) => scanner,
-                    None => return Ok(Opened::Answer(response)),
-                }
+        let named = match (request.scanner_id, &request.region) {
+            (Some(id), _) => match self.find_scanner(id, &request)? {
+                Some(scanner) => Named::Scanner(scanner),
+                None => Named::Ended,
+            },
+            (None, Some(region)) => {
+                let (region, stale) = self.readable(region)?;
+                Named::Region(region, stale)
             }
-            None => self.open_scanner(&request, &mut response)?,
+            (None, None) => return Err(Fault::do_not_retry("Missing required input: region")),
+        };
+        Ok((request, named))
+    }
+
+    /// None: the call waits, or was refused. What reads no rows is free.
+    fn turn_of_scan(
+        self: &Arc<Self>,
+        call: Call,
+        toll: Toll,
+        request: &pb::ScanRequest,
+        named: &Named,
+    ) -> Option<(Call, Toll)> {
+        if request.renew == Some(true) || rows_wanted(request) == 0 {
+            return Some((call, toll));
+        }
+        let what = (Operation::Scan, Cost { reads: 1, ..Cost::default() });
+        let turn = match named {
+            Named::Ended => return Some((call, toll)),
+            Named::Region(region, _) => self.turn(call, toll, region, what, Self::scan),
+            Named::Scanner(scanner) => self.turn_with(call, toll, scanner, what, Self::scan),
+        };
+        match turn {
+            Turn::Now(call, toll) => return Some((call, toll)),
+            Turn::Refused(call, _, fault) => {
+                if let Named::Scanner(scanner) = named {
+                    self.scanners.release(scanner);
+                }
+                call.responder.fail(fault.into_exception());
+            }
+            Turn::Parked => {}
+        }
+        None
+    }
+
+    fn open_work(&self, call: &Call, toll: Toll, request: pb::ScanRequest, named: Named) -> Result<Opened, Fault> {
+        let mut response = pb::ScanResponse { scanner_id: request.scanner_id, ..Default::default() };
+        let scanner = match named {
+            Named::Ended => return Ok(Opened::Answer(response)),
+            Named::Scanner(scanner) => scanner,
+            Named::Region(region, stale) => self.open_scanner(region, stale, &request, &mut response)?,
         };
         let checked = check_call_seq(&request, &scanner);
         if request.renew == Some(true) || checked.is_err() {
@@ -114,7 +171,7 @@ impl RegionServer {
             checked?;
             return Ok(Opened::Answer(response));
         }
-        Ok(Opened::Work(Box::new(self.prepare(call, request, scanner, response))))
+        Ok(Opened::Work(Box::new(self.prepare(call, toll, request, scanner, response))))
     }
 
     /// The scanner of a `next`, its lease stopped. None: it has ended, which clients may not know yet.
@@ -152,13 +209,14 @@ impl RegionServer {
 
     fn open_scanner(
         &self,
+        region: Arc<Region>,
+        stale: bool,
         request: &pb::ScanRequest,
         response: &mut pb::ScanResponse,
     ) -> Result<Arc<OpenScanner>, Fault> {
-        let (Some(specifier), Some(scan)) = (&request.region, &request.scan) else {
-            return Err(Fault::do_not_retry("Missing required input: region"));
+        let Some(scan) = &request.scan else {
+            return Err(Fault::do_not_retry("Missing required input: scan"));
         };
-        let (region, stale): (Arc<Region>, bool) = self.readable(specifier)?;
         let spec = query::scan(scan, &region)?;
         let scanner = region.scanner(spec)?;
         response.mvcc_read_point = Some(scanner.read_point());
@@ -178,12 +236,13 @@ impl RegionServer {
     fn prepare(
         &self,
         call: &Call,
+        toll: Toll,
         request: pb::ScanRequest,
         scanner: Arc<OpenScanner>,
         response: pb::ScanResponse,
     ) -> Work {
         let close = request.close_scanner.unwrap_or(false);
-        let rows = u64::from(request.number_of_rows.unwrap_or(u32::from(!close)));
+        let rows = rows_wanted(&request);
         let allow_partial = request.client_handles_partials.unwrap_or(false);
         let may_heartbeat = allow_partial && request.client_handles_heartbeats.unwrap_or(false);
         let server_max = self.options.max_result_bytes as u64;
@@ -202,7 +261,19 @@ impl RegionServer {
         };
         let give_up = may_heartbeat.then(|| call.received + self.scan_time_limit(call));
         let out = ScanOutput::new(call.conn.codec.is_some_and(|c| c.carries_tags()));
-        Work { request, scanner, limits, out, response, give_up, may_heartbeat, close, rows, started: Instant::now() }
+        Work {
+            request,
+            scanner,
+            limits,
+            out,
+            response,
+            toll,
+            give_up,
+            may_heartbeat,
+            close,
+            rows,
+            started: Instant::now(),
+        }
     }
 
     /// Half of the shorter of lease and call timeout.
@@ -228,9 +299,18 @@ impl RegionServer {
         call.responder.fail(fault.into_exception());
     }
 
+    /// What a scan counts as having read: what it answers, or the blocks it went through where a filter left rows out.
+    fn bytes_read(&self, out: &ScanOutput) -> u64 {
+        let answered = out.cells.size_bytes() as u64;
+        let filtered = out.counters.rows_filtered > 0 && !self.options.quotas.use_result_size;
+        if filtered { answered.max(out.counters.block_bytes) } else { answered }
+    }
+
     fn finish_scan(&self, mut call: Call, work: Work, state: Option<ScanState>) {
-        let Work { request, scanner, out, mut response, may_heartbeat, close, started, .. } = work;
+        let Work { request, scanner, out, mut response, mut toll, may_heartbeat, close, started, .. } = work;
         let empty = out.results.is_empty();
+        toll.settle_scan(&scanner.region, out.counters.rows_scanned, self.bytes_read(&out));
+        drop(toll);
         response.stale = scanner.stale.then_some(true);
         if let Some(state) = &state {
             response.more_results_in_region = Some(state.more_in_region);
@@ -260,6 +340,12 @@ impl RegionServer {
         times::record(&scanner.region, &mut call.responder, |table| &table.scan);
         call.responder.ok(&response, block);
     }
+}
+
+/// Rows that a request asks for; 0: only to open, renew or close.
+fn rows_wanted(request: &pb::ScanRequest) -> u64 {
+    let close = request.close_scanner.unwrap_or(false);
+    u64::from(request.number_of_rows.unwrap_or(u32::from(!close)))
 }
 
 /// Closes the scanner of a call that the pool dropped: its queue was full, or the client gave up.

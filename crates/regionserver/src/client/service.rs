@@ -3,6 +3,7 @@
 use super::mutate::decode_condition;
 use crate::cells::CellCursor;
 use crate::error::Fault;
+use crate::throttle::Toll;
 use crate::{RegionServer, mutation};
 use bytes::Bytes;
 use martite_hfile::{BlockSource, Step};
@@ -13,7 +14,8 @@ use pb::Message;
 use std::sync::Arc;
 
 impl RegionServer {
-    pub(crate) fn exec_service(self: &Arc<Self>, call: Call) {
+    /// What an endpoint does is not charged, as in HBase.
+    pub(crate) fn exec_service(self: &Arc<Self>, call: Call, _: Toll) {
         self.stats.exec_service.hit();
         let server = self.clone();
         self.pool.spawn_call(Class::Write, call, move |call| match server.run_exec_service(&call.param) {

@@ -10,15 +10,17 @@ mod answer;
 mod decode;
 mod gets;
 
-use super::mutate::is_short;
+use super::mutate::{is_short, write_bytes};
 use crate::error::Fault;
 use crate::gather::when_all_done;
+use crate::throttle::{Toll, Turn};
 use crate::{RegionServer, result, times};
 use answer::{RegionAnswer, response};
 use gets::Gets;
 use martite_cell::{CellBuf, Codec};
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
+use martite_quota::{Cost, Operation};
 use martite_region::{Pending, Region, RegionError, WriteRequest};
 use martite_rpc::{Call, Class};
 use std::sync::Arc;
@@ -78,23 +80,42 @@ struct Multi {
 }
 
 impl RegionServer {
-    pub(crate) fn multi(self: &Arc<Self>, call: Call) {
-        self.stats.multi.hit();
+    pub(crate) fn multi(self: &Arc<Self>, call: Call, toll: Toll) {
         let mut multi = match self.decode_multi(&call) {
             Ok(multi) => multi,
             Err(fault) => return call.responder.fail(fault.into_exception()),
         };
+        let Some((call, toll)) = self.turns(call, toll, &mut multi) else { return };
+        self.stats.multi.hit();
         let files = self.ctx.stores.files.clone();
         let actions: usize = multi.tasks.iter().map(|t| t.work.actions()).sum();
         let short = actions <= MOST_AT_ONCE && multi.tasks.iter().all(|t| t.work.is_short());
         if short && self.run_multi(&mut multi, &files.cache_only()) {
-            return finish(call, multi);
+            return finish(call, toll, multi);
         }
         let server = self.clone();
         self.pool.spawn_call(Class::Write, call, move |call| {
             while !server.run_multi(&mut multi, &files.blocking()) {}
-            finish(call, multi);
+            finish(call, toll, multi);
         });
+    }
+
+    /// The turn of each table that a multi concerns; a table's actions fail if it would come too late. None: it waits.
+    fn turns(self: &Arc<Self>, mut call: Call, mut toll: Toll, multi: &mut Multi) -> Option<(Call, Toll)> {
+        for region in one_of_each_table(&multi.tasks) {
+            let what = (Operation::Multi, cost(&call, &multi.tasks, &region));
+            match self.turn(call, toll, &region, what, Self::multi) {
+                Turn::Now(same, paid) => (call, toll) = (same, paid),
+                Turn::Refused(same, paid, fault) => {
+                    (call, toll) = (same, paid);
+                    for task in multi.tasks.extract_if(.., |task| is_of(task, &region)) {
+                        multi.results[task.slot] = RegionAnswer::failed(&fault);
+                    }
+                }
+                Turn::Parked => return None,
+            }
+        }
+        Some((call, toll))
     }
 
     /// Runs tasks until all are done (true) or one would block (false: call again on a thread that may).
@@ -206,16 +227,74 @@ impl Multi {
     }
 }
 
-fn finish(call: Call, mut multi: Multi) {
+fn is_of(task: &Task, region: &Region) -> bool {
+    task.region.info().table() == region.info().table()
+}
+
+/// A region of each table.
+fn one_of_each_table(tasks: &[Task]) -> Vec<Arc<Region>> {
+    let mut regions: Vec<Arc<Region>> = Vec::new();
+    for task in tasks {
+        if !regions.iter().any(|region| is_of(task, region)) {
+            regions.push(task.region.clone());
+        }
+    }
+    regions
+}
+
+/// What the tasks on a region's table take, as far as the request says; its bytes are shared among all tasks.
+fn cost(call: &Call, tasks: &[Task], region: &Region) -> Cost {
+    let (mut cost, mut mine) = (Cost::default(), 0);
+    for task in tasks.iter().filter(|task| is_of(task, region)) {
+        mine += 1;
+        match &task.work {
+            Work::Gets(gets) => cost.reads += gets.len() as u64,
+            Work::Batch { indices, .. } => cost.writes += indices.len() as u64,
+            Work::Single { .. } => {
+                (cost.reads, cost.writes, cost.is_atomic) = (cost.reads + 1, cost.writes + 1, true);
+            }
+            Work::Atomic { write, conditional, .. } => {
+                cost.writes += write.len() as u64;
+                cost.reads += u64::from(*conditional);
+                cost.is_atomic |= *conditional;
+            }
+            // Endpoints are not charged.
+            Work::Service { .. } => {}
+        }
+    }
+    if cost.writes > 0 {
+        cost.write_bytes = (write_bytes(call) * mine / tasks.len().max(1)) as u64;
+    }
+    Cost { rows: cost.reads, ..cost }
+}
+
+fn finish(call: Call, mut toll: Toll, mut multi: Multi) {
+    if !toll.is_empty() {
+        settle(&mut toll, &multi);
+    }
     let response = response(&mut multi);
     let block = multi.codec.map(|codec| result::block(multi.cells, codec)).unwrap_or_default();
     let mut responder = call.responder;
     let tables = times::tables(multi.tasks.iter().map(|task| &*task.region));
     when_all_done(multi.pending, move |durable| {
+        drop(toll);
         tables.iter().for_each(|table| table.multi.record(responder.took()));
         match durable {
             Ok(()) => responder.ok_encoded(response, block),
             Err(e) => responder.fail(Fault::from(e).into_exception()),
         }
     });
+}
+
+/// Shares what was read among the tables, by their Gets.
+fn settle(toll: &mut Toll, multi: &Multi) {
+    let gets = |task: &Task| match &task.work {
+        Work::Gets(gets) => gets.len(),
+        _ => 0,
+    };
+    let (read, all) = (multi.cells.size_bytes() + multi.inline_bytes, multi.tasks.iter().map(gets).sum::<usize>());
+    for region in one_of_each_table(&multi.tasks) {
+        let mine: usize = multi.tasks.iter().filter(|task| is_of(task, &region)).map(gets).sum();
+        toll.settle(&region, read * mine / all.max(1));
+    }
 }

@@ -1,0 +1,413 @@
+//! Throttling: calls of clients pass, wait their turn, or learn that it would come too late.
+//!
+//! ```text
+//!   method ── turn(call, cost) ─┬─ now ──▶ it goes on; Toll ── settled with what was read when the call ends
+//!                               ├─ parked ─▶ Gate ─ its time ─▶ network thread of its connection ─▶ the method again
+//!                               └─ refused: RpcThrottlingException
+//! ```
+//! A parked call is kept as it came and decoded anew when its turn comes. One thread sleeps until the next call is due. The
+//! arithmetic is in crate `quota`.
+
+use crate::RegionServer;
+use crate::error::Fault;
+use crate::options::QuotaOptions;
+use crate::scanners::{Hold, OpenScanner};
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use martite_catalog::TableName;
+use martite_quota::{Answer, Cost, Gate, Key, Operation, Plan, Refusal, Request, Settings, Ticket, Woken};
+use martite_region::Region;
+use martite_rpc::Call;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// Calls are given out in rounds at least so far apart: a limiter saves up 2 % of its limit, 20 ms of a second.
+const ROUND: Duration = Duration::from_micros(500);
+/// How often is looked for parked calls whose clients are gone.
+const SWEEP: Duration = Duration::from_millis(100);
+
+/// What counts for a call as it begins.
+#[derive(Debug, Clone)]
+struct Charge {
+    table: TableName,
+    operation: Operation,
+    cost: Cost,
+}
+
+/// A Get.
+pub(crate) const ONE_READ: Cost =
+    Cost { reads: 1, writes: 0, rows: 1, read_bytes: 0, write_bytes: 0, handler_ns: 0, is_atomic: false };
+
+/// What a call has been charged, table by table. Dropped unsettled, it leaves what was known when the call began.
+#[derive(Default)]
+pub(crate) struct Toll {
+    paid: Vec<Paid>,
+    refused: Vec<(TableName, Fault)>,
+}
+
+struct Paid {
+    throttles: Arc<Throttles>,
+    /// Its cost becomes what the call took.
+    charge: Charge,
+    ticket: Ticket,
+    began: Instant,
+}
+
+/// What becomes of a call.
+pub(crate) enum Turn {
+    Now(Call, Toll),
+    /// Of this table nothing is to be done.
+    Refused(Call, Toll, Fault),
+    /// The method is called again.
+    Parked,
+}
+
+/// How a method is called, again if need be.
+pub(crate) type Again = fn(&Arc<RegionServer>, Call, Toll);
+
+/// A call that waits, as it came.
+struct Parked {
+    server: Arc<RegionServer>,
+    call: Call,
+    toll: Toll,
+    again: Again,
+    key: Key,
+    charge: Charge,
+    deadline_ns: Option<u64>,
+    hold: Option<Hold>,
+}
+
+impl Parked {
+    fn is_gone(&self) -> bool {
+        self.call.conn.is_closed()
+    }
+
+    /// Back to the thread that it came from.
+    fn go_on(self) {
+        let conn = self.call.conn.clone();
+        conn.run_soon(move || {
+            let Parked { server, call, toll, again, hold, .. } = self;
+            // The method takes it again.
+            drop(hold);
+            if call.expired() {
+                return call.responder.discard();
+            }
+            again(&server, call, toll);
+        });
+    }
+}
+
+/// The limits of a server and those who wait for them.
+pub(crate) struct Throttles {
+    /// For those who look whether they are concerned at all.
+    plan: ArcSwap<Plan>,
+    state: Mutex<State>,
+    wake: Condvar,
+    options: QuotaOptions,
+    epoch: Instant,
+    pub parked: AtomicU64,
+    pub refused: AtomicU64,
+}
+
+struct State {
+    gate: Gate<Parked>,
+    /// Until when the thread sleeps.
+    sleeps_until_ns: u64,
+    stopped: bool,
+}
+
+impl Throttles {
+    pub fn new(options: QuotaOptions) -> Arc<Throttles> {
+        let gate = Gate::new(Plan::off(), options.units, options.bounds);
+        Arc::new(Throttles {
+            plan: ArcSwap::from_pointee(Plan::off()),
+            state: Mutex::new(State { gate, sleeps_until_ns: 0, stopped: false }),
+            wake: Condvar::new(),
+            options,
+            epoch: Instant::now(),
+            parked: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        })
+    }
+
+    fn ns(&self, at: Instant) -> u64 {
+        // A day ahead, for limiters of days to have saved up.
+        let since = at.saturating_duration_since(self.epoch) + Duration::from_hours(24);
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.ns(Instant::now())
+    }
+
+    /// Other settings, from now on. Calls that wait for a limit that is no more go on.
+    pub fn change(self: &Arc<Self>, settings: Arc<Settings>, throttling: bool) {
+        let plan = if throttling { Plan::new(settings, self.options.default_user) } else { Plan::off() };
+        let mut state = self.state.lock();
+        self.plan.store(Arc::new(plan.clone()));
+        let now_ns = self.now_ns();
+        let waiting = state.gate.change(plan, now_ns);
+        let ready: Vec<Parked> =
+            waiting.into_iter().filter_map(|parked| self.arrive_again(&mut state.gate, parked, now_ns)).collect();
+        drop(state);
+        ready.into_iter().for_each(Parked::go_on);
+        self.wake.notify_all();
+    }
+
+    /// A parked call, if it waits no longer.
+    fn arrive_again(self: &Arc<Self>, gate: &mut Gate<Parked>, mut parked: Parked, now_ns: u64) -> Option<Parked> {
+        let key = parked.key.clone();
+        let request = self.request(&key, &parked.charge, &parked.call, parked.deadline_ns);
+        match gate.ask(&request, now_ns) {
+            Answer::Free => {}
+            Answer::Passes(ticket) => parked.toll.paid.push(Paid::new(self, parked.charge.clone(), ticket)),
+            Answer::Waits => {
+                gate.park(&request, parked, now_ns);
+                return None;
+            }
+            Answer::Refused(refusal) => {
+                let fault = self.refuse(&refusal);
+                parked.toll.refused.push((parked.charge.table.clone(), fault));
+            }
+        }
+        Some(parked)
+    }
+
+    fn request<'a>(&self, key: &'a Key, charge: &Charge, call: &Call, deadline_ns: Option<u64>) -> Request<'a> {
+        let (operation, cost, size_bytes) = (charge.operation, charge.cost, call.size_bytes as usize);
+        Request { key, operation, cost, size_bytes, deadline_ns }
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Fault {
+        self.refused.fetch_add(1, Relaxed);
+        Fault::throttled(refusal.to_string())
+    }
+
+    /// The life of the thread that wakes calls.
+    pub fn run(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        let mut swept = Instant::now();
+        while !state.stopped {
+            let mut woken = Woken::default();
+            state.gate.wake(self.now_ns(), Parked::is_gone, &mut woken);
+            if swept.elapsed() >= SWEEP {
+                woken.gone.extend(state.gate.sweep(self.now_ns(), Parked::is_gone));
+                swept = Instant::now();
+            }
+            let parked = state.gate.parked() as u64;
+            self.parked.store(parked, Relaxed);
+            MutexGuard::unlocked(&mut state, || self.deliver(woken));
+            if state.stopped {
+                return;
+            }
+            let soonest = Instant::now() + ROUND;
+            match state.gate.next_due_ns() {
+                Some(due_ns) => {
+                    let until_ns = due_ns.max(self.ns(soonest)).min(self.ns(swept + SWEEP).max(self.ns(soonest)));
+                    state.sleeps_until_ns = until_ns;
+                    let left = Duration::from_nanos(until_ns.saturating_sub(self.now_ns()));
+                    self.wake.wait_for(&mut state, left);
+                }
+                None => {
+                    state.sleeps_until_ns = u64::MAX;
+                    self.wake.wait(&mut state);
+                }
+            }
+        }
+    }
+
+    fn deliver(self: &Arc<Self>, woken: Woken<Parked>) {
+        woken.gone.into_iter().for_each(|parked| parked.call.responder.discard());
+        for (mut parked, ticket) in woken.pass {
+            parked.toll.paid.push(Paid::new(self, parked.charge.clone(), ticket));
+            parked.go_on();
+        }
+    }
+
+    pub fn stop(&self) {
+        let mut state = self.state.lock();
+        state.stopped = true;
+        let now_ns = self.now_ns();
+        let waiting = state.gate.change(Plan::off(), now_ns);
+        drop(state);
+        self.wake.notify_all();
+        for parked in waiting {
+            parked.call.responder.fail(Fault::server_stopped("the server is stopping").into_exception());
+        }
+    }
+
+    /// The user whose limits count: of HBase's short names, or named by a request attribute.
+    fn user<'a>(&self, call: &'a Call) -> &'a str {
+        let named = self.options.user_override_key.as_ref().and_then(|key| {
+            let value = call.attributes.iter().find(|(name, _)| name == key);
+            value.and_then(|(_, value)| std::str::from_utf8(value).ok())
+        });
+        named.unwrap_or_else(|| short_name(&call.conn.user))
+    }
+}
+
+/// `user/host@REALM` → `user`.
+fn short_name(user: &str) -> &str {
+    user.split(['/', '@']).next().unwrap_or(user)
+}
+
+impl RegionServer {
+    /// Whether a call on a region goes on now; `again` is called when a parked one does.
+    #[inline]
+    pub(crate) fn turn(
+        self: &Arc<Self>,
+        call: Call,
+        toll: Toll,
+        region: &Region,
+        what: (Operation, Cost),
+        again: Again,
+    ) -> Turn {
+        let limited = !self.throttles.plan.load().is_empty() || !toll.refused.is_empty();
+        if !limited || region.info().table().is_system() {
+            return Turn::Now(call, toll);
+        }
+        let charge = Charge { table: region.info().table().clone(), operation: what.0, cost: what.1 };
+        self.turn_under_limits(call, toll, charge, again, None)
+    }
+
+    /// The same for a call that has taken a scanner, whose lease does not run while it waits.
+    #[inline]
+    pub(crate) fn turn_with(
+        self: &Arc<Self>,
+        call: Call,
+        toll: Toll,
+        scanner: &Arc<OpenScanner>,
+        what: (Operation, Cost),
+        again: Again,
+    ) -> Turn {
+        if self.throttles.plan.load().is_empty() && toll.refused.is_empty() {
+            return Turn::Now(call, toll);
+        }
+        let table = scanner.region.info().table();
+        if table.is_system() {
+            return Turn::Now(call, toll);
+        }
+        let charge = Charge { table: table.clone(), operation: what.0, cost: what.1 };
+        self.turn_under_limits(call, toll, charge, again, Some(scanner))
+    }
+
+    fn turn_under_limits(
+        self: &Arc<Self>,
+        mut call: Call,
+        mut toll: Toll,
+        charge: Charge,
+        again: Again,
+        scanner: Option<&Arc<OpenScanner>>,
+    ) -> Turn {
+        if toll.paid.iter().any(|paid| paid.charge.table == charge.table) {
+            return Turn::Now(call, toll);
+        }
+        if let Some((_, fault)) = toll.refused.iter().find(|(table, _)| *table == charge.table) {
+            let fault = fault.clone();
+            return Turn::Refused(call, toll, fault);
+        }
+        let throttles = &self.throttles;
+        let user = throttles.user(&call);
+        if !throttles.plan.load().concerns(user, charge.table.as_str()) {
+            return Turn::Now(call, toll);
+        }
+        let key = Key { user: user.into(), table: charge.table.as_str().into() };
+        let deadline_ns = call.deadline().map(|at| throttles.ns(at));
+        let request = throttles.request(&key, &charge, &call, deadline_ns);
+        let mut state = throttles.state.lock();
+        let now_ns = throttles.now_ns();
+        match state.gate.ask(&request, now_ns) {
+            Answer::Free => Turn::Now(call, toll),
+            Answer::Passes(ticket) => {
+                drop(state);
+                toll.paid.push(Paid::new(throttles, charge, ticket));
+                Turn::Now(call, toll)
+            }
+            Answer::Refused(refusal) => {
+                drop(state);
+                Turn::Refused(call, toll, throttles.refuse(&refusal))
+            }
+            Answer::Waits => {
+                // They are slices of a large read buffer.
+                call.param = Bytes::copy_from_slice(&call.param);
+                call.cells = Bytes::copy_from_slice(&call.cells);
+                let (server, key) = (self.clone(), key.clone());
+                let hold = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
+                let parked = Parked { server, call, toll, again, key, charge, deadline_ns, hold };
+                state.gate.park(&request, parked, now_ns);
+                throttles.parked.fetch_add(1, Relaxed);
+                let sooner = state.gate.next_due_ns().is_some_and(|due_ns| due_ns < state.sleeps_until_ns);
+                drop(state);
+                if sooner {
+                    throttles.wake.notify_all();
+                }
+                Turn::Parked
+            }
+        }
+    }
+}
+
+impl Toll {
+    /// What the call read of a region's table.
+    #[inline]
+    pub fn settle(&mut self, region: &Region, read_bytes: usize) {
+        if let Some(cost) = self.cost(region) {
+            cost.read_bytes = read_bytes as u64;
+        }
+    }
+
+    /// The same of a scan, which had not said how many rows it would look at.
+    pub fn settle_scan(&mut self, region: &Region, rows: u64, read_bytes: u64) {
+        if let Some(cost) = self.cost(region) {
+            (cost.rows, cost.read_bytes) = (rows.max(1), read_bytes);
+        }
+    }
+
+    #[inline]
+    fn cost(&mut self, region: &Region) -> Option<&mut Cost> {
+        let paid = self.paid.iter_mut().find(|paid| paid.charge.table == *region.info().table());
+        paid.map(|paid| &mut paid.charge.cost)
+    }
+
+    /// Whether anything is to be settled.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.paid.is_empty()
+    }
+}
+
+impl Paid {
+    fn new(throttles: &Arc<Throttles>, charge: Charge, ticket: Ticket) -> Paid {
+        Paid { throttles: throttles.clone(), charge, ticket, began: Instant::now() }
+    }
+}
+
+impl Drop for Paid {
+    /// The call is over.
+    fn drop(&mut self) {
+        let took = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let cost = Cost { handler_ns: took, ..self.charge.cost };
+        let mut state = self.throttles.state.lock();
+        state.gate.settle(&self.ticket, cost, self.throttles.now_ns());
+        let sooner = state.gate.next_due_ns().is_some_and(|due_ns| due_ns < state.sleeps_until_ns);
+        drop(state);
+        if sooner {
+            self.throttles.wake.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_of_short_names() {
+        assert_eq!(short_name("u"), "u");
+        assert_eq!(short_name("u/host@REALM"), "u");
+        assert_eq!(short_name("u@REALM"), "u");
+        assert_eq!(short_name(""), "");
+    }
+}
