@@ -8,11 +8,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod change;
 mod cost;
 mod gate;
 mod limiter;
 mod plan;
 mod settings;
+pub mod table;
 
 pub use cost::{Amounts, CapacityUnits, Cost, Kind};
 pub use gate::{Answer, Bounds, Gate, Operation, Refusal, Request, Ticket, Woken};
