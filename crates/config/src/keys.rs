@@ -204,10 +204,10 @@ options! {
     SNAPSHOT_CLEANER_PERIOD: Millis = "hbase.master.cleaner.snapshot.interval", [], "1800000", later, "Time between looks for expired snapshots.";
 }
 "Quotas" {
-    QUOTA_ENABLED: Bool = "hbase.quota.enabled", [], "false", start, "Whether quotas can be set and are kept.";
-    QUOTA_REFRESH_PERIOD: Millis = "hbase.quota.refresh.period", [], "43200000", later, "Time between reads of all quotas; changes are pushed at once.";
+    QUOTA_ENABLED: Bool = "hbase.quota.enabled", [], "true", start, "Whether quotas can be set and are kept. HBase's default is false; here they cost nothing until one is set.";
+    QUOTA_REFRESH_PERIOD: Millis = "hbase.quota.refresh.period", [], "43200000", start, "Time between reads of all quotas; changes are pushed at once.";
     QUOTA_RATE_LIMITER: Text = "hbase.quota.rate.limiter", [], "", later, "Accepted for compatibility; limits are exact and delay calls.";
-    QUOTA_REMOVE_WITH_TABLE: Bool = "hbase.quota.remove.on.table.delete", [], "true", later, "Remove a table's quotas with the table.";
+    QUOTA_REMOVE_WITH_TABLE: Bool = "hbase.quota.remove.on.table.delete", [], "true", start, "Remove a table's quotas with the table.";
     QUOTA_READ_UNIT: Size = "hbase.quota.read.capacity.unit", [], "1024", start, "Bytes of one read capacity unit.";
     QUOTA_WRITE_UNIT: Size = "hbase.quota.write.capacity.unit", [], "1024", start, "Bytes of one write capacity unit.";
     QUOTA_USE_RESULT_SIZE: Bool = "hbase.quota.use.result.size.bytes", [], "false", start, "Reads count with the size of their answers even where a filter left rows out.";

@@ -113,6 +113,7 @@ fn every_method_is_counted_once() {
         methods.iter().find(|(name, _)| *name == method).unwrap().1
     };
     assert_eq!(of("ClientService", "Get"), State::Answered);
-    assert_eq!(of("MasterService", "SetQuota"), State::Off);
+    assert_eq!(of("MasterService", "SetQuota"), State::Answered);
+    assert_eq!(of("MasterService", "Grant"), State::Off);
     assert_eq!(of("LockService", "RequestLock"), State::Refused);
 }

@@ -1,9 +1,9 @@
 //! Whether a descriptor makes sense (HBase 2.6: TableDescriptorChecker), and whether a namespace has room.
 
 use crate::services::Services;
-use crate::{MasterError, class};
+use crate::{MasterError, class, quotas};
 use martite_catalog::coprocessor::CoprocessorSpec;
-use martite_catalog::{FamilyDescriptor, NamespaceDescriptor, TableDescriptor, TableName, family};
+use martite_catalog::{FamilyDescriptor, NamespaceDescriptor, RegionInfo, TableDescriptor, TableName, family};
 use martite_compress::Algorithm;
 use martite_config::{Config, keys};
 
@@ -260,7 +260,7 @@ pub(crate) fn namespace_limits(namespace: &NamespaceDescriptor) -> Result<(), Ma
 
 /// Refuses a new table of `regions` regions that its namespace has no room for.
 pub(crate) fn namespace_quota(services: &Services, table: &TableName, regions: usize) -> Result<(), MasterError> {
-    if !services.config.get(keys::QUOTA_ENABLED) {
+    if !quotas::are_enabled(services) {
         return Ok(());
     }
     let namespace = services.namespaces.existing(table.namespace())?;
@@ -284,6 +284,25 @@ pub(crate) fn namespace_quota(services: &Services, table: &TableName, regions: u
              {limit}, while current region count is {count}. This may be transient, please retry later if there are any \
              ongoing split operations in the namespace."
         ));
+    }
+    Ok(())
+}
+
+/// Refuses a split that gives a namespace more regions than it may have.
+pub(crate) fn namespace_split(services: &Services, region: &RegionInfo) -> Result<(), MasterError> {
+    let table = region.table();
+    if !quotas::are_enabled(services) || table.is_system() {
+        return Ok(());
+    }
+    let namespace = services.namespaces.existing(table.namespace())?;
+    let Some(limit) = limit(&namespace, NamespaceDescriptor::MAX_REGIONS, "regions")? else { return Ok(()) };
+    let tables = services.catalog.tables();
+    let tables = tables.iter().map(|t| t.name()).filter(|t| t.namespace() == namespace.name());
+    let count: usize = tables.map(|t| services.catalog.live_regions(t).len()).sum();
+    if count as i64 >= limit {
+        let name = region.encoded_name();
+        let text = format!("Region split not possible for :{name} as quota limits are exceeded ");
+        return Err(MasterError::new(class::QUOTA_EXCEEDED, text));
     }
     Ok(())
 }

@@ -13,6 +13,8 @@ use std::time::Duration;
 /// Time between two looks at what is due.
 const TICK: Duration = Duration::from_secs(1);
 const EVICT_PERIOD_MS: u64 = 30_000;
+/// Time between looks whether hbase:quota is to be read again.
+const QUOTA_CHECK_MS: u64 = 1000;
 /// HBase flushes its master region at least this often.
 const STORE_FLUSH_PERIOD_MS: u64 = 900_000;
 
@@ -57,7 +59,7 @@ impl Chores {
 
 type Duty = fn(&Services, &Executor) -> Result<(), MasterError>;
 
-fn duties(services: &Services) -> [(&'static str, u64, Duty); 5] {
+fn duties(services: &Services) -> [(&'static str, u64, Duty); 6] {
     let period = |key| services.config.get(key);
     [
         ("evict procedures", EVICT_PERIOD_MS, |_, procedures| procedures.evict()),
@@ -70,6 +72,7 @@ fn duties(services: &Services) -> [(&'static str, u64, Duty); 5] {
         ("cleaner", period(keys::CLEANER_PERIOD), |services, _| {
             if services.is_on(Switch::Cleaner) { cleaner::run(services).map(|_| ()) } else { Ok(()) }
         }),
+        ("quotas", QUOTA_CHECK_MS, |services, _| services.quotas.refresh(services)),
         ("flush the master's store", STORE_FLUSH_PERIOD_MS, |services, _| services.store.flush()),
     ]
 }

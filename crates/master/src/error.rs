@@ -91,6 +91,12 @@ impl From<CatalogError> for MasterError {
     }
 }
 
+impl From<martite_quota::change::Refused> for MasterError {
+    fn from(refused: martite_quota::change::Refused) -> MasterError {
+        MasterError::do_not_retry(refused.to_string())
+    }
+}
+
 impl From<RegionError> for MasterError {
     fn from(error: RegionError) -> MasterError {
         MasterError::io(error.to_string())

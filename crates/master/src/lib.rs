@@ -28,6 +28,7 @@ mod master;
 mod namespaces;
 mod normalizer;
 mod procedure;
+mod quotas;
 mod rows;
 mod rpc;
 mod services;

@@ -1,6 +1,7 @@
 //! [`Rows`]: a small table that the master reads whole and changes row by row: hbase:meta, hbase:namespace, its own store.
 
 use crate::{MasterError, RegionHost};
+use bytes::Bytes;
 use martite_catalog::meta_row::MetaEdit;
 use martite_cell::{CellBuf, CellRef, OwnedCell};
 use martite_hfile::Step;
@@ -26,6 +27,25 @@ pub(crate) trait Rows: Send + Sync {
 
 /// Rows of a region.
 pub(crate) struct RegionRows(pub Arc<Region>);
+
+impl RegionRows {
+    /// The newest cells of one row, or with `raw` all that are there, delete markers included.
+    pub fn row(&self, row: &[u8], raw: bool) -> Result<Row, MasterError> {
+        let at = Bytes::copy_from_slice(row);
+        let max_versions = if raw { u32::MAX } else { 1 };
+        let spec = ScanSpec {
+            start_row: at.clone(),
+            stop_row: at,
+            include_stop: true,
+            raw,
+            max_versions,
+            ..ScanSpec::default()
+        };
+        let mut cells = Vec::new();
+        for_each_batch(&self.0, spec, |out| cells.extend(out.cells.iter().map(|c| c.to_owned_cell())))?;
+        Ok(cells)
+    }
+}
 
 impl Rows for RegionRows {
     fn apply(&self, edits: &[MetaEdit]) -> Result<(), MasterError> {
@@ -115,6 +135,11 @@ pub(crate) struct HostRows {
 }
 
 impl HostRows {
+    /// As [`RegionRows::row`].
+    pub fn row(&self, row: &[u8], raw: bool) -> Result<Row, MasterError> {
+        self.region()?.row(row, raw)
+    }
+
     fn region(&self) -> Result<RegionRows, MasterError> {
         let region = self.host.region(&self.encoded);
         region.map(RegionRows).ok_or_else(|| MasterError::io(format!("region {} is not open", self.encoded)))

@@ -2,6 +2,7 @@
 
 use crate::catalog::{Catalog, RegionEntry};
 use crate::namespaces::Namespaces;
+use crate::quotas::Quotas;
 use crate::rows::Rows;
 use crate::store::MasterStore;
 use crate::switches::{Switch, Switches};
@@ -36,6 +37,7 @@ pub(crate) struct Services {
     pub meta: Box<dyn Rows>,
     pub catalog: Catalog,
     pub namespaces: Namespaces,
+    pub quotas: Quotas,
     pub last_ms: AtomicU64,
     pub stopping: AtomicBool,
 }

@@ -64,6 +64,7 @@ impl Procedure for DeleteNamespace {
             }
             _ => {
                 services.remove_dir(&services.layout.namespace_dir(&self.name))?;
+                services.quotas.remove_namespace(services, &self.name);
                 services.namespaces.remove(services, &self.name)?;
                 Ok(Flow::done())
             }

@@ -62,6 +62,7 @@ impl Procedure for DeleteTable {
             PREPARE => DeleteTable::check(services, &table)?,
             ARCHIVE => services.archive_table(&table)?,
             REMOVE_FROM_META => {
+                services.quotas.remove_table(services, &table);
                 services.remove_from_meta(&table, true)?;
                 return Ok(Flow::done());
             }

@@ -6,10 +6,10 @@
 //! ```
 
 use super::{Flow, Lock, Procedure, region_locks};
-use crate::MasterError;
 use crate::catalog::RegionEntry;
 use crate::services::{Services, new_region_row};
 use crate::switches::Switch;
+use crate::{MasterError, checks};
 use bytes::Bytes;
 use martite_catalog::meta_row::{MetaEdit, SEQNUM};
 use martite_catalog::{RegionInfo, RegionState, system, to_string_binary};
@@ -74,6 +74,7 @@ impl SplitRegion {
             return refuse(format!("Split region {name} failed as region split is disabled for the table"));
         }
         let not_splittable = || MasterError::do_not_retry(format!("{} NOT splittable", parent.encoded_name()));
+        checks::namespace_split(services, parent)?;
         let entry = services.catalog.region(parent.encoded_name()).filter(RegionEntry::is_live);
         let state = entry.ok_or_else(|| MasterError::unknown_region(parent.name()))?.state;
         if state != RegionState::Open {

@@ -178,6 +178,8 @@ const RECORDS: Table = methods! {
     "ExecProcedureWithRet" => procedures::exec_procedure,
     "IsProcedureDone" => procedures::is_procedure_done,
     "GetCompletedSnapshots" => snapshots::get_completed_snapshots,
+    "SetQuota" => quotas::set_quota,
+    "SwitchExceedThrottleQuota" => quotas::switch_exceed_throttle_quota,
     "SwitchRpcThrottle" => quotas::switch_rpc_throttle,
     "IsRpcThrottleEnabled" => quotas::is_rpc_throttle_enabled,
     "GetSpaceQuotaRegionSizes" => quotas::get_space_quota_region_sizes,
@@ -198,8 +200,6 @@ const RECORDS: Table = methods! {
 
 /// What HBase answers when the feature is off.
 const REFUSALS: Table = methods! {
-    "SetQuota" => quotas::set_quota,
-    "SwitchExceedThrottleQuota" => quotas::switch_exceed_throttle_quota,
     "Grant" => access::grant,
     "Revoke" => access::revoke,
 };

@@ -10,13 +10,13 @@ mod load;
 use crate::catalog::Catalog;
 use crate::namespaces::Namespaces;
 use crate::procedure::{CreateTable, Executor, regions_of};
+use crate::quotas::{self, Quotas};
 use crate::rows::HostRows;
 use crate::services::Services;
 use crate::store::{MasterStore, split_dead_logs};
 use crate::switches::Switches;
 use crate::{Caller, MasterContext, MasterError};
 use martite_catalog::{NamespaceDescriptor, RegionInfo, TableDescriptor, TableName, files, system};
-use martite_config::keys;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -48,8 +48,11 @@ pub(crate) fn start(ctx: MasterContext) -> Result<(Arc<Services>, Arc<Executor>)
     // A procedure that had opened regions before the crash does not open them again.
     tolerate(services.open_regions(&services.unassigned(|_| false)));
     create_namespace_table(&services, &procedures)?;
-    if services.config.get(keys::QUOTA_ENABLED) {
+    if quotas::are_enabled(&services) {
         create_system_table(&services, &procedures, &system::quota_table())?;
+        if let Err(error) = services.quotas.load(&services) {
+            tracing::error!(%error, "no quota counts until hbase:quota can be read");
+        }
     }
     if procedures.is_broken() {
         return Err(MasterError::io("the master's own store cannot be written"));
@@ -114,6 +117,7 @@ fn services(ctx: MasterContext, store: MasterStore, cluster_id: String) -> Resul
         parallel: if ctx.threads { PARALLEL } else { 1 },
         catalog: Catalog::default(),
         namespaces: Namespaces::default(),
+        quotas: Quotas::default(),
         stopping: AtomicBool::new(false),
     })
 }

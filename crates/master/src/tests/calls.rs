@@ -10,7 +10,7 @@ fn a_new_cluster_has_what_every_cluster_has() {
         .call("GetTableNames", &pb::GetTableNamesRequest { include_sys_tables: Some(true), ..Default::default() })
         .unwrap();
     let names: Vec<String> = names.table_names.iter().map(|n| TableName::from_proto(n).unwrap().to_string()).collect();
-    assert_eq!(names, ["hbase:meta", "hbase:namespace"]);
+    assert_eq!(names, ["hbase:meta", "hbase:namespace", "hbase:quota"]);
     let namespaces: pb::ListNamespacesResponse = rig.call("ListNamespaces", &pb::ListNamespacesRequest {}).unwrap();
     assert_eq!(namespaces.namespace_name, ["default", "hbase"]);
     assert_eq!(rig.fs.read(&Layout::new(ROOT).version_file()).unwrap(), b"PBUF\x0a\x018");
@@ -174,7 +174,7 @@ fn the_status_of_the_cluster() {
     let all = status(vec![]);
     assert_eq!(all.hbase_version.unwrap().version, "2.6.4");
     assert_eq!(all.live_servers.len(), 1);
-    assert_eq!(all.live_servers[0].server_load.region_loads.len(), 4);
+    assert_eq!(all.live_servers[0].server_load.region_loads.len(), 5);
     assert_eq!((all.balancer_on, all.master_info_port), (Some(true), Some(0)));
     let t = all.table_region_states_count.iter().find(|c| c.table_name == table("t").to_proto()).unwrap();
     assert_eq!((t.region_states_count.open_regions, t.region_states_count.total_regions), (2, 2));
@@ -234,32 +234,8 @@ fn what_is_not_there_is_named() {
     let error = outcome.unwrap_err();
     assert_eq!(error.message, "Snapshot is not supported by this server");
     assert!(error.do_not_retry);
-    let quota: Result<pb::SetQuotaResponse, MasterError> = rig.call("SetQuota", &pb::SetQuotaRequest::default());
-    assert_eq!(quota.unwrap_err().message, "java.lang.UnsupportedOperationException: quota support disabled");
     let garbage = rig.master.call("MasterService", "CreateTable", b"\xff\xff", &Caller::default()).unwrap_err();
     assert!(garbage.message.starts_with("CreateTable: malformed request"), "{}", garbage.message);
     let empty = rig.master.call("MasterService", "CreateTable", b"", &Caller::default()).unwrap_err();
     assert!(empty.do_not_retry, "{empty}");
-}
-
-#[test]
-fn quotas_bring_their_table_and_the_switch_of_throttling() {
-    let settings = [("hbase.quota.enabled", "true")];
-    let clock = Arc::new(ManualClock::new(1_000_000));
-    let rig = Rig::start(MemFs::with_clock(clock.clone()), clock, 1, &settings).unwrap();
-    assert_eq!(rig.state("hbase:quota"), Some(TableState::Enabled));
-    let is_on = |rig: &Rig| -> Result<bool, MasterError> {
-        let request = pb::IsRpcThrottleEnabledRequest {};
-        rig.call("IsRpcThrottleEnabled", &request).map(|r: pb::IsRpcThrottleEnabledResponse| r.rpc_throttle_enabled)
-    };
-    assert!(is_on(&rig).unwrap());
-    let off = pb::SwitchRpcThrottleRequest { rpc_throttle_enabled: false };
-    let before: pb::SwitchRpcThrottleResponse = rig.call("SwitchRpcThrottle", &off).unwrap();
-    assert!(before.previous_rpc_throttle_enabled);
-    let (fs, clock, run) = rig.stop();
-    let rig = Rig::start(fs, clock, run + 1, &settings).unwrap();
-    assert!(!is_on(&rig).unwrap(), "a restart keeps the switch");
-    let without = Rig::new();
-    assert_eq!(without.state("hbase:quota"), None);
-    assert!(is_on(&without).unwrap_err().message.ends_with("quota support disabled"));
 }

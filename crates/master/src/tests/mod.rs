@@ -2,6 +2,7 @@
 
 mod calls;
 mod crash;
+mod quotas;
 mod regions;
 mod restart;
 mod threads;
@@ -17,6 +18,7 @@ use martite_config::Config;
 use martite_env::{Clock, FileSystem, ManualClock, MemFs, SeededRandom};
 use martite_hfile::{Block, Step};
 use martite_proto::{self as pb, Message};
+use martite_quota::Settings;
 use martite_region::{GetSpec, Mutation, MutationKind, Nonces, Region, RegionConfig, RegionContext, WriteRequest};
 use martite_store::{Files, StoreConfig, StoreContext};
 use martite_wal::{Wal, WalContext, WalOptions, format::file_prefix};
@@ -31,6 +33,8 @@ pub(super) const ROOT: &str = "/hbase";
 pub(super) struct Host {
     ctx: Arc<RegionContext>,
     open: Mutex<BTreeMap<String, Arc<Region>>>,
+    /// What it was told last, and how often.
+    quotas: Mutex<(Arc<Settings>, bool, usize)>,
 }
 
 impl RegionHost for Host {
@@ -60,6 +64,10 @@ impl RegionHost for Host {
     fn server_load(&self) -> pb::ServerLoad {
         let loads = self.open.lock().values().map(|r| r.load().to_proto(r.info().name())).collect();
         pb::ServerLoad { region_loads: loads, ..Default::default() }
+    }
+    fn apply_quotas(&self, settings: Arc<Settings>, throttling: bool) {
+        let mut told = self.quotas.lock();
+        *told = (settings, throttling, told.2 + 1);
     }
     fn online_regions(&self) -> Vec<RegionInfo> {
         self.open.lock().values().map(|r| r.info().clone()).collect()
@@ -97,7 +105,7 @@ impl Rig {
         let dyn_fs: Arc<dyn FileSystem> = Arc::new(fs.clone());
         crate::store::split_dead_logs(&fs, &Layout::new(ROOT), Some(&server))?;
         let ctx = region_context(dyn_fs.clone(), &clock, server.clone())?;
-        let host = Arc::new(Host { ctx, open: Mutex::default() });
+        let host = Arc::new(Host { ctx, open: Mutex::default(), quotas: Mutex::default() });
         let master = Master::start(MasterContext {
             fs: dyn_fs,
             layout: Layout::new(ROOT),
@@ -278,9 +286,14 @@ impl Rig {
 
     /// Writes `f:q` of a row.
     pub fn put(&self, name: &str, row: &str, value: &str) {
+        self.put_cell(name, row, (b"f", b"q"), value.as_bytes());
+    }
+
+    /// Writes a column of a row, as a client does.
+    pub fn put_cell(&self, name: &str, row: &str, (family, qualifier): (&[u8], &[u8]), value: &[u8]) {
         let region = self.region_of(name, row).unwrap();
         let mut cells = CellBuf::new(false);
-        let cell = OwnedCell::put(row.as_bytes(), b"f", b"q", LATEST_TIMESTAMP, value.as_bytes());
+        let cell = OwnedCell::put(row.as_bytes(), family, qualifier, LATEST_TIMESTAMP, value);
         cells.push(&cell.as_ref());
         let mut request = WriteRequest::batch(vec![Mutation::new(MutationKind::Put, row.to_string(), cells)]);
         match region.write(&mut request, &self.host.ctx.stores.files.blocking()).unwrap() {

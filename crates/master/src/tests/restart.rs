@@ -62,18 +62,3 @@ fn snapshots_keep_the_archive() {
         rig.call("GetCompletedSnapshots", &pb::GetCompletedSnapshotsRequest {});
     assert!(listed.is_err(), "a snapshot that cannot be listed is not hidden");
 }
-
-#[test]
-fn namespace_quotas_hold_when_quotas_are_enabled() {
-    let (fs, clock, run) = Rig::new().stop();
-    let rig = Rig::start(fs, clock, run + 1, &[("hbase.quota.enabled", "true")]).unwrap();
-    let namespace_descriptor = pb::NamespaceDescriptor {
-        name: "ns".into(),
-        configuration: vec![pb::NameStringPair { name: "hbase.namespace.quota.maxtables".into(), value: "1".into() }],
-    };
-    let request = pb::CreateNamespaceRequest { namespace_descriptor, ..Default::default() };
-    let response: pb::CreateNamespaceResponse = rig.call("CreateNamespace", &request).unwrap();
-    rig.done(response.proc_id).unwrap();
-    rig.create(&plain("ns:a"), &[]).unwrap();
-    assert_eq!(class_of(rig.create(&plain("ns:b"), &[])), "QuotaExceededException");
-}
