@@ -64,6 +64,25 @@ impl Kind {
         }
     }
 
+    /// The place of its limit in a Throttle message.
+    pub fn of_mut(self, throttle: &mut pb::Throttle) -> &mut Option<pb::TimedQuota> {
+        match self {
+            Kind::RequestNumber => &mut throttle.req_num,
+            Kind::RequestSize => &mut throttle.req_size,
+            Kind::WriteNumber => &mut throttle.write_num,
+            Kind::WriteSize => &mut throttle.write_size,
+            Kind::ReadNumber => &mut throttle.read_num,
+            Kind::ReadSize => &mut throttle.read_size,
+            Kind::RequestCapacityUnit => &mut throttle.req_capacity_unit,
+            Kind::WriteCapacityUnit => &mut throttle.write_capacity_unit,
+            Kind::ReadCapacityUnit => &mut throttle.read_capacity_unit,
+            Kind::AtomicReadSize => &mut throttle.atomic_read_size,
+            Kind::AtomicRequestNumber => &mut throttle.atomic_req_num,
+            Kind::AtomicWriteSize => &mut throttle.atomic_write_size,
+            Kind::RequestHandlerUsageMs => &mut throttle.req_handler_usage_ms,
+        }
+    }
+
     /// The words of HBase's RpcThrottlingException, by which its client knows it again.
     pub fn phrase(self) -> &'static str {
         match self {

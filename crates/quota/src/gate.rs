@@ -167,6 +167,8 @@ struct Parked<T> {
     amounts: Amounts,
     size_bytes: usize,
     since_ns: u64,
+    /// Counts those that were ever parked.
+    serial: u64,
     deadline_ns: Option<u64>,
     cost: Cost,
 }
@@ -193,6 +195,7 @@ pub struct Gate<T> {
     due: BinaryHeap<Reverse<(u64, u64, u32)>>,
     turns: u64,
     held: HashMap<Arc<str>, Held>,
+    serial: u64,
     generation: u64,
 }
 
@@ -210,6 +213,7 @@ impl<T> Gate<T> {
             due: BinaryHeap::new(),
             turns: 0,
             held: HashMap::new(),
+            serial: 0,
             generation: 0,
         }
     }
@@ -247,7 +251,9 @@ impl<T> Gate<T> {
         held.calls += 1;
         held.bytes += size_bytes;
         lane.queued.add(&amounts);
-        lane.parked.push_back(Parked { item, operation, amounts, size_bytes, since_ns: now_ns, deadline_ns, cost });
+        self.serial += 1;
+        let (since_ns, serial) = (now_ns, self.serial);
+        lane.parked.push_back(Parked { item, operation, amounts, size_bytes, since_ns, serial, deadline_ns, cost });
         if lane.parked.len() == 1 {
             self.schedule(id, now_ns);
         }
@@ -308,7 +314,7 @@ impl<T> Gate<T> {
         self.plan = plan;
         self.generation += 1;
         let mut parked: Vec<Parked<T>> = self.lanes.drain().flat_map(|(_, lane)| lane.parked).collect();
-        parked.sort_by_key(|p| p.since_ns);
+        parked.sort_by_key(|p| p.serial);
         self.ids.clear();
         self.due.clear();
         self.held.clear();
