@@ -102,6 +102,25 @@ impl Kind {
         }
     }
 
+    /// HBase's name of the exception's type, `RpcThrottlingException.Type`.
+    pub fn exception(self) -> &'static str {
+        match self {
+            Kind::RequestNumber => "NumRequestsExceeded",
+            Kind::RequestSize => "RequestSizeExceeded",
+            Kind::WriteNumber => "NumWriteRequestsExceeded",
+            Kind::WriteSize => "WriteSizeExceeded",
+            Kind::ReadNumber => "NumReadRequestsExceeded",
+            Kind::ReadSize => "ReadSizeExceeded",
+            Kind::RequestCapacityUnit => "RequestCapacityUnitExceeded",
+            Kind::WriteCapacityUnit => "WriteCapacityUnitExceeded",
+            Kind::ReadCapacityUnit => "ReadCapacityUnitExceeded",
+            Kind::AtomicReadSize => "AtomicReadSizeExceeded",
+            Kind::AtomicRequestNumber => "AtomicRequestNumberExceeded",
+            Kind::AtomicWriteSize => "AtomicWriteSizeExceeded",
+            Kind::RequestHandlerUsageMs => "RequestHandlerUsageTimeExceeded",
+        }
+    }
+
     /// The unit of its limit, as the shell writes it.
     pub fn unit(self) -> &'static str {
         match self {

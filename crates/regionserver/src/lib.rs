@@ -26,6 +26,7 @@ mod scanners;
 mod stats;
 mod throttle;
 mod times;
+mod usage;
 
 pub use background::{Background, Events};
 pub use error::Fault;
@@ -34,6 +35,8 @@ pub use options::{Options, QuotaOptions};
 pub use registry::{ClusterView, MetaLocation};
 pub use scanners::Scanners;
 pub use stats::Stats;
+pub use throttle::Throttles;
+pub use usage::{OfOperation, OfUser, Usage};
 
 use bytes::Bytes;
 use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
@@ -43,7 +46,6 @@ use martite_rpc::{Call, Pool};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use throttle::Throttles;
 
 /// Where the region server's wishes go.
 pub trait MasterLink: Send + Sync + 'static {
@@ -63,7 +65,7 @@ pub struct RegionServer {
     pub scanners: Scanners,
     pub stats: Stats,
     pub background: Arc<Background>,
-    pub(crate) throttles: Arc<Throttles>,
+    pub throttles: Arc<Throttles>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) cluster: Arc<dyn ClusterView>,
     link: Arc<dyn MasterLink>,

@@ -12,6 +12,7 @@ use crate::RegionServer;
 use crate::error::Fault;
 use crate::options::QuotaOptions;
 use crate::scanners::{Hold, OpenScanner};
+use crate::usage::{OfUser, Usage};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use martite_catalog::TableName;
@@ -20,7 +21,6 @@ use martite_region::Region;
 use martite_rpc::Call;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Calls are given out in rounds at least so far apart: a limiter saves up 2 % of its limit, 20 ms of a second.
@@ -52,6 +52,9 @@ struct Paid {
     /// Its cost becomes what the call took.
     charge: Charge,
     ticket: Ticket,
+    usage: Arc<OfUser>,
+    /// From the read that brought the call until it was looked at.
+    queue: Duration,
     began: Instant,
 }
 
@@ -76,12 +79,20 @@ struct Parked {
     key: Key,
     charge: Charge,
     deadline_ns: Option<u64>,
+    queue: Duration,
     hold: Option<Hold>,
 }
 
 impl Parked {
     fn is_gone(&self) -> bool {
         self.call.conn.is_closed()
+    }
+
+    /// Its turn has come.
+    fn pay(&mut self, throttles: &Arc<Throttles>, ticket: Ticket) {
+        let (charge, usage) = (self.charge.clone(), throttles.usage.of(&self.key));
+        let began = Instant::now();
+        self.toll.paid.push(Paid { throttles: throttles.clone(), charge, ticket, usage, queue: self.queue, began });
     }
 
     /// Back to the thread that it came from.
@@ -100,15 +111,14 @@ impl Parked {
 }
 
 /// The limits of a server and those who wait for them.
-pub(crate) struct Throttles {
+pub struct Throttles {
     /// For those who look whether they are concerned at all.
     plan: ArcSwap<Plan>,
     state: Mutex<State>,
     wake: Condvar,
     options: QuotaOptions,
     epoch: Instant,
-    pub parked: AtomicU64,
-    pub refused: AtomicU64,
+    pub usage: Usage,
 }
 
 struct State {
@@ -127,8 +137,7 @@ impl Throttles {
             wake: Condvar::new(),
             options,
             epoch: Instant::now(),
-            parked: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
+            usage: Usage::default(),
         })
     }
 
@@ -162,13 +171,13 @@ impl Throttles {
         let request = self.request(&key, &parked.charge, &parked.call, parked.deadline_ns);
         match gate.ask(&request, now_ns) {
             Answer::Free => {}
-            Answer::Passes(ticket) => parked.toll.paid.push(Paid::new(self, parked.charge.clone(), ticket)),
+            Answer::Passes(ticket) => parked.pay(self, ticket),
             Answer::Waits => {
                 gate.park(&request, parked, now_ns);
                 return None;
             }
             Answer::Refused(refusal) => {
-                let fault = self.refuse(&refusal);
+                let fault = self.refuse(&key, &refusal);
                 parked.toll.refused.push((parked.charge.table.clone(), fault));
             }
         }
@@ -180,9 +189,14 @@ impl Throttles {
         Request { key, operation, cost, size_bytes, deadline_ns }
     }
 
-    fn refuse(&self, refusal: &Refusal) -> Fault {
-        self.refused.fetch_add(1, Relaxed);
+    fn refuse(&self, key: &Key, refusal: &Refusal) -> Fault {
+        self.usage.of(key).refuse(refusal.limit.kind);
         Fault::throttled(refusal.to_string())
+    }
+
+    /// Calls that wait.
+    pub fn parked(&self) -> usize {
+        self.state.lock().gate.parked()
     }
 
     /// The life of the thread that wakes calls.
@@ -196,8 +210,6 @@ impl Throttles {
                 woken.gone.extend(state.gate.sweep(self.now_ns(), Parked::is_gone));
                 swept = Instant::now();
             }
-            let parked = state.gate.parked() as u64;
-            self.parked.store(parked, Relaxed);
             MutexGuard::unlocked(&mut state, || self.deliver(woken));
             if state.stopped {
                 return;
@@ -221,7 +233,7 @@ impl Throttles {
     fn deliver(self: &Arc<Self>, woken: Woken<Parked>) {
         woken.gone.into_iter().for_each(|parked| parked.call.responder.discard());
         for (mut parked, ticket) in woken.pass {
-            parked.toll.paid.push(Paid::new(self, parked.charge.clone(), ticket));
+            parked.pay(self, ticket);
             parked.go_on();
         }
     }
@@ -322,12 +334,14 @@ impl RegionServer {
             Answer::Free => Turn::Now(call, toll),
             Answer::Passes(ticket) => {
                 drop(state);
-                toll.paid.push(Paid::new(throttles, charge, ticket));
+                let (throttles, usage) = (throttles.clone(), throttles.usage.of(&key));
+                let (queue, began) = (call.received.elapsed(), Instant::now());
+                toll.paid.push(Paid { throttles, charge, ticket, usage, queue, began });
                 Turn::Now(call, toll)
             }
             Answer::Refused(refusal) => {
                 drop(state);
-                Turn::Refused(call, toll, throttles.refuse(&refusal))
+                Turn::Refused(call, toll, throttles.refuse(&key, &refusal))
             }
             Answer::Waits => {
                 // They are slices of a large read buffer.
@@ -335,9 +349,9 @@ impl RegionServer {
                 call.cells = Bytes::copy_from_slice(&call.cells);
                 let (server, key) = (self.clone(), key.clone());
                 let hold = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
-                let parked = Parked { server, call, toll, again, key, charge, deadline_ns, hold };
+                let queue = call.received.elapsed();
+                let parked = Parked { server, call, toll, again, key, charge, deadline_ns, queue, hold };
                 state.gate.park(&request, parked, now_ns);
-                throttles.parked.fetch_add(1, Relaxed);
                 let sooner = state.gate.next_due_ns().is_some_and(|due_ns| due_ns < state.sleeps_until_ns);
                 drop(state);
                 if sooner {
@@ -378,17 +392,14 @@ impl Toll {
     }
 }
 
-impl Paid {
-    fn new(throttles: &Arc<Throttles>, charge: Charge, ticket: Ticket) -> Paid {
-        Paid { throttles: throttles.clone(), charge, ticket, began: Instant::now() }
-    }
-}
-
 impl Drop for Paid {
     /// The call is over.
     fn drop(&mut self) {
-        let took = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let cost = Cost { handler_ns: took, ..self.charge.cost };
+        let took = self.began.elapsed();
+        let handler_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let cost = Cost { handler_ns, ..self.charge.cost };
+        let parked = Duration::from_nanos(self.ticket.parked_ns);
+        self.usage.record(self.charge.operation, self.queue, parked, took);
         let mut state = self.throttles.state.lock();
         state.gate.settle(&self.ticket, cost, self.throttles.now_ns());
         let sooner = state.gate.next_due_ns().is_some_and(|due_ns| due_ns < state.sleeps_until_ns);

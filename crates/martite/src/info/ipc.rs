@@ -4,15 +4,17 @@ use martite_metrics::CallSnapshot;
 use martite_rpc::{Class, Pool, Watch};
 use martite_web::{Kind, Record};
 
-/// Exceptions that HBase counts by name.
-const NAMED: [&str; 7] = [
-    "OutOfOrderScannerNextException",
-    "RegionTooBusyException",
-    "UnknownScannerException",
-    "ScannerResetException",
-    "FailedSanityCheckException",
-    "RegionMovedException",
-    "NotServingRegionException",
+/// Exceptions that HBase counts by name: its class and the attribute.
+const NAMED: [(&str, &str); 9] = [
+    ("OutOfOrderScannerNextException", "OutOfOrderScannerNextException"),
+    ("RegionTooBusyException", "RegionTooBusyException"),
+    ("UnknownScannerException", "UnknownScannerException"),
+    ("ScannerResetException", "ScannerResetException"),
+    ("FailedSanityCheckException", "FailedSanityCheckException"),
+    ("RegionMovedException", "RegionMovedException"),
+    ("NotServingRegionException", "NotServingRegionException"),
+    ("RpcThrottlingException", "rpcThrottling"),
+    ("QuotaExceededException", "quotaExceeded"),
 ];
 
 pub fn put(ipc: &mut Record, watch: &Watch) {
@@ -23,8 +25,9 @@ pub fn put(ipc: &mut Record, watch: &Watch) {
     ipc.counter("receivedBytes", counters.received_bytes);
     ipc.counter("exceptions", counters.exceptions.values().sum());
     let mut others: u64 = counters.exceptions.values().sum();
-    for name in NAMED {
-        let of_class = counters.exceptions.iter().filter(|(class, _)| class.rsplit(['.', '$']).next() == Some(name));
+    for (class_name, name) in NAMED {
+        let of_class =
+            counters.exceptions.iter().filter(|(class, _)| class.rsplit(['.', '$']).next() == Some(class_name));
         let count = of_class.map(|(_, count)| count).sum();
         others -= count;
         ipc.counter(&format!("exceptions.{name}"), count);

@@ -2,6 +2,7 @@
 
 mod cache;
 mod ipc;
+mod quotas;
 mod regions;
 
 use crate::start::address;
@@ -99,7 +100,10 @@ impl Source for Shown {
         cache::put_tables(&mut tables, &self.regions);
         regions::latencies(&mut latencies, &self.regions);
         regions::regions(&mut each, &self.regions);
-        vec![server, ipc, io, tables, latencies, each]
+        let (mut quotas, mut refused) = (record("Quotas"), record("ThrottleExceptions"));
+        quotas::put(&mut quotas, &self.regions);
+        quotas::put_refused(&mut refused, &self.regions);
+        vec![server, ipc, io, tables, latencies, each, quotas, refused]
     }
 }
 

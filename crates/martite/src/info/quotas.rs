@@ -1,0 +1,44 @@
+//! Users under limits: their calls by table, how long these waited and took, and what was refused.
+
+use martite_quota::{Key, Operation};
+use martite_regionserver::RegionServer;
+use martite_web::{Kind, Record};
+
+const OPERATIONS: [(&str, Operation); 4] =
+    [("get", Operation::Get), ("multi", Operation::Multi), ("scan", Operation::Scan), ("mutate", Operation::Mutate)];
+
+pub fn put(record: &mut Record, regions: &RegionServer) {
+    record.gauge("numParkedCalls", regions.throttles.parked() as u64);
+    for (key, usage) in regions.throttles.usage.all() {
+        let owner = format!("User_{}_Table_{}", name(&key.user), name(&key.table));
+        for (operation, kind) in OPERATIONS {
+            let times = usage.operation(kind);
+            let (queue, parked, service) = (times.queue.snapshot(), times.parked.snapshot(), times.service.snapshot());
+            if service.count() == 0 {
+                continue;
+            }
+            let labels = [("user", &*key.user), ("table", &*key.table), ("operation", operation)];
+            for (part, snapshot) in [("Queue", queue), ("Parked", parked), ("Service", service)] {
+                let series = format!("quota_{}_time", part.to_lowercase());
+                record.labelled_times(&format!("{owner}_{operation}{part}Time"), &series, &labels, &snapshot);
+            }
+        }
+    }
+}
+
+/// HBase's bean of that name.
+pub fn put_refused(record: &mut Record, regions: &RegionServer) {
+    for (Key { user, table }, usage) in regions.throttles.usage.all() {
+        for (kind, count) in usage.refused() {
+            let attribute =
+                format!("RpcThrottlingException_Type_{}_User_{}_Table_{}", kind.exception(), name(&user), name(&table));
+            let labels = [("type", kind.exception()), ("user", &*user), ("table", &*table)];
+            record.push(Kind::Counter, &attribute, "rpc_throttling_exceptions", &labels, count as f64);
+        }
+    }
+}
+
+/// As HBase writes names into attributes.
+fn name(name: &str) -> String {
+    name.replace([',', '=', ':', '*', '?', '"', '\n'], "_")
+}

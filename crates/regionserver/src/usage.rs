@@ -1,0 +1,93 @@
+//! [`Usage`]: what users under limits do, for those who look: calls, how long they waited for what, and what was refused.
+
+use martite_metrics::Histogram;
+use martite_quota::{Key, Kind, Operation};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Users and tables that are told apart; those that come later are counted together.
+const MOST: usize = 1000;
+
+/// By user and table.
+#[derive(Default)]
+pub struct Usage(Mutex<BTreeMap<Key, Arc<OfUser>>>);
+
+/// One user's calls on one table.
+#[derive(Default)]
+pub struct OfUser {
+    operations: [OfOperation; 4],
+    refused: Mutex<BTreeMap<Kind, u64>>,
+}
+
+/// Times of one kind of call: together they are the time from the read that brought it until its answer was ready.
+#[derive(Default)]
+pub struct OfOperation {
+    /// Until it was looked at.
+    pub queue: Histogram,
+    /// For its turn. Only calls that waited are in it.
+    pub parked: Histogram,
+    pub service: Histogram,
+}
+
+impl Usage {
+    pub(crate) fn of(&self, key: &Key) -> Arc<OfUser> {
+        let mut all = self.0.lock();
+        if let Some(known) = all.get(key) {
+            return known.clone();
+        }
+        let key = if all.len() < MOST { key.clone() } else { Key { user: "(others)".into(), table: "(any)".into() } };
+        all.entry(key).or_default().clone()
+    }
+
+    /// All that were ever under a limit.
+    pub fn all(&self) -> Vec<(Key, Arc<OfUser>)> {
+        self.0.lock().iter().map(|(key, of_user)| (key.clone(), of_user.clone())).collect()
+    }
+}
+
+impl OfUser {
+    pub(crate) fn record(&self, operation: Operation, queue: Duration, parked: Duration, service: Duration) {
+        let times = &self.operations[operation as usize];
+        times.queue.record(queue);
+        times.service.record(service);
+        if !parked.is_zero() {
+            times.parked.record(parked);
+        }
+    }
+
+    pub(crate) fn refuse(&self, kind: Kind) {
+        *self.refused.lock().entry(kind).or_default() += 1;
+    }
+
+    pub fn operation(&self, operation: Operation) -> &OfOperation {
+        &self.operations[operation as usize]
+    }
+
+    /// Calls that were answered with RpcThrottlingException, by the limit that would have been exceeded.
+    pub fn refused(&self) -> Vec<(Kind, u64)> {
+        self.refused.lock().iter().map(|(kind, count)| (*kind, *count)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_beyond_the_most_are_counted_together() {
+        let usage = Usage::default();
+        for i in 0..MOST + 5 {
+            let key = Key { user: format!("u{i:05}").into(), table: "t".into() };
+            usage.of(&key).record(Operation::Get, Duration::ZERO, Duration::ZERO, Duration::from_micros(1));
+            usage.of(&key).refuse(Kind::ReadNumber);
+        }
+        let all = usage.all();
+        assert_eq!(all.len(), MOST + 1);
+        let others = &all.iter().find(|(key, _)| &*key.user == "(others)").unwrap().1;
+        assert_eq!(others.operation(Operation::Get).service.snapshot().count(), 5);
+        assert_eq!(others.operation(Operation::Get).parked.snapshot().count(), 0);
+        assert_eq!(others.refused(), [(Kind::ReadNumber, 5)]);
+    }
+}
