@@ -8,6 +8,7 @@
 use crate::Error;
 use crate::lane::Lane;
 use crate::op::Op;
+use crate::pace::{Pace, Schedule};
 use crate::process::{self, Process};
 use crate::recorder::{Recorded, Recorder, SharedRecorder, Window};
 use parking_lot::Mutex;
@@ -22,10 +23,25 @@ pub type MakeOp<'a> = Box<dyn Fn(u64) -> Box<dyn Op> + 'a>;
 /// Client threads that do the same.
 pub struct Load<'a> {
     pub address: SocketAddr,
+    /// Whom the connections are for.
+    pub user: String,
     pub connections: usize,
-    /// Operations under way on each connection.
+    /// Operations under way on each connection; at most so many in an open loop.
     pub depth: usize,
+    /// Of all connections together.
+    pub pace: Pace,
     pub make: MakeOp<'a>,
+}
+
+/// The user of loads that are nobody's in particular.
+const USER: &str = "martite";
+/// Up to so many loads have latencies to three digits each.
+const FEW: usize = 16;
+
+impl<'a> Load<'a> {
+    pub fn closed(address: SocketAddr, connections: usize, depth: usize, make: MakeOp<'a>) -> Load<'a> {
+        Load { address, user: USER.to_owned(), connections, depth, pace: Pace::Closed, make }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +56,8 @@ pub struct Timing {
 /// What the loads did, in their order, and what it cost.
 pub struct Outcome {
     pub loads: Vec<Recorded>,
+    /// The begin of the window.
+    pub began: Instant,
     pub elapsed: Duration,
     pub server_cpu: Option<Duration>,
     pub client_cpu: Duration,
@@ -55,7 +73,9 @@ enum Event {
 /// A lane before it is connected.
 struct Plan {
     address: SocketAddr,
+    user: String,
     ops: Vec<Box<dyn Op>>,
+    schedule: Option<Schedule>,
     load: usize,
 }
 
@@ -80,7 +100,8 @@ pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) 
     }
     let begin = Instant::now() + timing.warmup;
     let window = Window { begin, end: timing.length.map(|length| begin + length) };
-    let recorders = loads.iter().map(|_| Ok(Arc::new(Mutex::new(Recorder::new(window)?))));
+    let digits = if loads.len() > FEW { 1 } else { 3 };
+    let recorders = loads.iter().map(|_| Ok(Arc::new(Mutex::new(Recorder::new(window, digits)?))));
     let recorders = recorders.collect::<Result<Vec<SharedRecorder>, Error>>()?;
     start.send_replace(Some((window, recorders.clone())));
 
@@ -92,6 +113,7 @@ pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) 
     until(None, &mut event, &mut ended, threads).await?;
     Ok(Outcome {
         loads: recorders.iter().map(|r| r.lock().finish()).collect(),
+        began: window.begin,
         elapsed,
         server_cpu: after.server.zip(before.server).map(|(after, before)| after.saturating_sub(before)),
         client_cpu: after.client.saturating_sub(before.client),
@@ -116,7 +138,7 @@ impl Cpu {
 /// The lanes of all loads, dealt to the client threads.
 fn plan(loads: &[Load<'_>], threads: usize) -> Vec<Vec<Plan>> {
     let mut plans: Vec<Vec<Plan>> = (0..threads).map(|_| Vec::new()).collect();
-    let mut seed = 0;
+    let (mut seed, mut lanes) = (0, 0);
     for (index, load) in loads.iter().enumerate() {
         for connection in 0..load.connections {
             let ops = (0..load.depth)
@@ -125,7 +147,18 @@ fn plan(loads: &[Load<'_>], threads: usize) -> Vec<Vec<Plan>> {
                     (load.make)(seed)
                 })
                 .collect();
-            plans[connection % threads].push(Plan { address: load.address, ops, load: index });
+            let schedule = match load.pace {
+                Pace::Closed => None,
+                Pace::Open(rate) => Some(Schedule::new(rate, connection, load.connections, index, loads.len())),
+            };
+            plans[lanes % threads].push(Plan {
+                address: load.address,
+                user: load.user.clone(),
+                ops,
+                schedule,
+                load: index,
+            });
+            lanes += 1;
         }
     }
     plans
@@ -175,7 +208,8 @@ async fn run_lanes(
 ) -> Result<(), Error> {
     let mut lanes = Vec::with_capacity(plans.len());
     for plan in plans {
-        lanes.push((Lane::connect(plan.address, plan.ops).await?, plan.load));
+        let Plan { address, user, ops, schedule, load } = plan;
+        lanes.push((Lane::connect(address, &user, ops, schedule).await?, load));
     }
     let _ = events.send(Event::Connected);
     let start = started.wait_for(Option::is_some).await.map(|start| start.clone()).unwrap_or_default();

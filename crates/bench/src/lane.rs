@@ -1,179 +1,236 @@
-//! [`Lane`]: one connection in a closed loop: as many operations under way as it has, a new one as soon as one ends.
+//! [`Lane`]: one connection at work: a closed loop, which begins an operation as soon as another ends, or an open one, which begins
+//! them when they are due and counts those that it could not begin.
 //!
 //! What one read brings is judged at once, and the requests that follow from it leave in one write.
 
+use crate::alarm::Alarm;
 use crate::op::{Op, Step};
+use crate::pace::Schedule;
 use crate::recorder::{SharedRecorder, Window};
+use crate::wire::Wire;
 use crate::{Error, answer};
-use martite_rpc::client::ClientOptions;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
-/// Bytes to read at a time.
-const READ: usize = 256 << 10;
-/// Largest answer accepted.
-const MAX_ANSWER: usize = 256 << 20;
 /// A server that says nothing for so long will not go on.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Pause before a request that was refused is sent again.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// An operation and when its first request left.
+/// An operation.
 struct Slot {
     op: Box<dyn Op>,
+    /// When its first request left; in an open loop, when that was due.
     started: Instant,
-    /// Its first request waits in the output.
-    fresh: bool,
+    /// Of cells in its answers so far.
+    bytes: u64,
+}
+
+/// The operations of a connection. Call ids are their places in the list.
+struct Slots {
+    list: Vec<Slot>,
+    /// Operations under way.
+    busy: usize,
+    /// Whose first request waits to be sent.
+    fresh: Vec<u32>,
+    /// When those that were refused are to be sent again.
+    again: BinaryHeap<Reverse<(Instant, u32)>>,
+}
+
+/// An open loop.
+struct Open {
+    schedule: Schedule,
+    /// Operations that were due so far, begun or not.
+    next: u64,
+    /// Slots that have nothing to do.
+    idle: Vec<u32>,
 }
 
 pub struct Lane {
-    socket: TcpStream,
-    /// Call ids are places in this list.
-    slots: Vec<Slot>,
-    /// Operations under way.
-    busy: usize,
-    input: Vec<u8>,
-    /// Bytes of `input` that are filled.
-    filled: usize,
-    output: Vec<u8>,
-    /// Slots that were refused.
-    again: Vec<u32>,
+    wire: Wire,
+    slots: Slots,
+    /// None: a closed loop.
+    open: Option<Open>,
+    alarm: Alarm,
 }
 
 impl Lane {
-    pub async fn connect(address: SocketAddr, ops: Vec<Box<dyn Op>>) -> Result<Lane, Error> {
-        let mut socket = TcpStream::connect(address).await?;
-        socket.set_nodelay(true)?;
-        socket.write_all(&ClientOptions::new("ClientService").opening()).await?;
+    /// `schedule`: an open loop with at most as many operations under way as there are `ops`.
+    pub async fn connect(
+        address: SocketAddr,
+        user: &str,
+        ops: Vec<Box<dyn Op>>,
+        schedule: Option<Schedule>,
+    ) -> Result<Lane, Error> {
+        let wire = Wire::connect(address, user).await?;
         let now = Instant::now();
-        let slots = ops.into_iter().map(|op| Slot { op, started: now, fresh: false }).collect();
-        let (input, output) = (vec![0; READ], Vec::with_capacity(8 << 10));
-        Ok(Lane { socket, slots, busy: 0, input, filled: 0, output, again: Vec::new() })
+        let list: Vec<Slot> = ops.into_iter().map(|op| Slot { op, started: now, bytes: 0 }).collect();
+        let open = schedule.map(|schedule| Open { schedule, next: 0, idle: (0..list.len() as u32).collect() });
+        let slots = Slots { list, busy: 0, fresh: Vec::new(), again: BinaryHeap::new() };
+        Ok(Lane { wire, slots, open, alarm: Alarm::default() })
     }
 
-    /// Works until the window is over and all operations under way have ended.
+    /// Works until the window is over. A closed loop then waits for the operations under way, except for those that the server
+    /// throttles; an open one, which may have any number of them, lets them be.
     pub async fn run(mut self, window: Window, recorder: SharedRecorder) -> Result<(), Error> {
-        for id in 0..self.slots.len() {
-            self.begin(id as u32);
-        }
-        while self.busy > 0 {
-            if !self.again.is_empty() {
-                tokio::time::sleep(PAUSE).await;
-                for id in std::mem::take(&mut self.again) {
-                    self.slots[id as usize].op.again(id, &mut self.output);
-                }
+        let beginning = Instant::now();
+        if self.open.is_none() {
+            for id in 0..self.slots.list.len() {
+                self.slots.begin(id as u32, &mut self.wire.output);
             }
-            self.write().await?;
-            self.read().await?;
-            self.judge(window, &recorder)?;
         }
-        Ok(())
-    }
-
-    fn begin(&mut self, id: u32) {
-        let slot = &mut self.slots[id as usize];
-        if slot.op.begin(id, &mut self.output) {
-            slot.fresh = true;
-            self.busy += 1;
-        }
-    }
-
-    async fn write(&mut self) -> Result<(), Error> {
-        if !self.output.is_empty() {
+        loop {
             let now = Instant::now();
-            for slot in self.slots.iter_mut().filter(|s| s.fresh) {
-                (slot.started, slot.fresh) = (now, false);
+            let over = if self.open.is_some() { window.is_over(now) } else { self.slots.busy == 0 };
+            if over {
+                recorder.lock().left(self.slots.busy);
+                return Ok(());
             }
-            self.socket.write_all(&self.output).await?;
-            self.output.clear();
+            self.slots.send_again(now, &mut self.wire.output);
+            self.begin_due(beginning, now, &recorder);
+            self.slots.stamp();
+            if self.exchange(self.next_event(beginning, window)).await? {
+                self.judge(window, &recorder)?;
+            }
         }
-        Ok(())
     }
 
-    async fn read(&mut self) -> Result<(), Error> {
-        let read = self.socket.read(&mut self.input[self.filled..]);
-        let read = tokio::time::timeout(PATIENCE, read).await.map_err(|_| {
-            let (busy, seconds) = (self.busy, PATIENCE.as_secs());
-            Error::wrong(format!("no answer for {seconds} s with {busy} operations under way on a connection"))
-        })?;
-        match read? {
-            0 => Err(Error::wrong("the server closed the connection")),
-            n => {
-                self.filled += n;
-                Ok(())
-            }
+    /// Begins what is due in an open loop; what finds no idle slot is counted.
+    fn begin_due(&mut self, beginning: Instant, now: Instant, recorder: &SharedRecorder) {
+        let Some(open) = &mut self.open else { return };
+        let due = open.schedule.due_by(now - beginning);
+        while open.next < due {
+            let Some(id) = open.idle.pop() else {
+                recorder.lock().not_begun(now, due - open.next);
+                open.next = due;
+                return;
+            };
+            self.slots.begin_at(id, beginning + open.schedule.due(open.next), &mut self.wire.output);
+            open.next += 1;
         }
+    }
+
+    /// When something is to be done without an answer.
+    fn next_event(&self, beginning: Instant, window: Window) -> Option<Instant> {
+        let again = self.slots.again.peek().map(|Reverse((at, _))| *at);
+        let due = self.open.as_ref().map(|open| beginning + open.schedule.due(open.next));
+        let end = window.end.filter(|_| self.open.is_some());
+        [again, due, end].into_iter().flatten().min()
+    }
+
+    /// Sends and receives; false: the time has come before an answer did.
+    async fn exchange(&mut self, until: Option<Instant>) -> Result<bool, Error> {
+        if let Some(at) = until {
+            tokio::select! {
+                biased;
+                received = self.wire.exchange() => received.map(|()| true),
+                rung = self.alarm.until(at) => rung.map(|()| false),
+            }
+        } else {
+            let received = tokio::time::timeout(PATIENCE, self.wire.exchange()).await;
+            received.map_err(|_| self.silence())?.map(|()| true)
+        }
+    }
+
+    fn silence(&self) -> Error {
+        let (busy, seconds) = (self.slots.busy, PATIENCE.as_secs());
+        Error::wrong(format!("no answer for {seconds} s with {busy} operations under way on a connection"))
     }
 
     /// Judges the answers that are whole.
     fn judge(&mut self, window: Window, recorder: &SharedRecorder) -> Result<(), Error> {
         let now = Instant::now();
-        let input = std::mem::take(&mut self.input);
-        let mut at = 0;
-        let mut outcome = Ok(());
-        while let Some((len, rest)) = input[at..self.filled].split_first_chunk::<4>() {
-            let len = u32::from_be_bytes(*len) as usize;
-            if len > MAX_ANSWER {
-                outcome = Err(Error::wrong(format!("an answer of {len} bytes")));
-                break;
+        let Lane { wire, slots, open, .. } = self;
+        wire.answers(|frame, out| {
+            let Some(id) = slots.judge(frame, out, now, window, recorder)? else { return Ok(()) };
+            match open {
+                Some(open) => open.idle.push(id),
+                None if !window.is_over(now) => slots.begin(id, out),
+                None => {}
             }
-            let Some(frame) = rest.get(..len) else { break };
-            outcome = self.judge_one(frame, now, window, recorder);
-            if outcome.is_err() {
-                break;
-            }
-            at += 4 + len;
-        }
-        self.input = input;
-        self.make_room(at);
-        outcome
+            Ok(())
+        })
     }
+}
 
-    /// Forgets the bytes before `at`, and makes room for the whole of the answer that has begun.
-    fn make_room(&mut self, at: usize) {
-        // A large answer comes in many pieces: what is in its place stays there.
-        if at > 0 {
-            self.input.copy_within(at..self.filled, 0);
-            self.filled -= at;
-        }
-        if let Some((len, _)) = self.input[..self.filled].split_first_chunk::<4>() {
-            let len = 4 + (u32::from_be_bytes(*len) as usize).min(MAX_ANSWER);
-            if len > self.input.len() {
-                self.input.resize(len, 0);
-            }
+impl Slots {
+    /// Begins an operation, whose time runs from when it is sent.
+    fn begin(&mut self, id: u32, out: &mut Vec<u8>) {
+        let slot = &mut self.list[id as usize];
+        slot.bytes = 0;
+        if slot.op.begin(id, out) {
+            self.fresh.push(id);
+            self.busy += 1;
         }
     }
 
-    fn judge_one(
+    /// Begins an operation, whose time runs from when it was due.
+    fn begin_at(&mut self, id: u32, due: Instant, out: &mut Vec<u8>) {
+        let slot = &mut self.list[id as usize];
+        (slot.bytes, slot.started) = (0, due);
+        if slot.op.begin(id, out) {
+            self.busy += 1;
+        }
+    }
+
+    /// What was begun is sent now.
+    fn stamp(&mut self) {
+        if !self.fresh.is_empty() {
+            let now = Instant::now();
+            for id in self.fresh.drain(..) {
+                self.list[id as usize].started = now;
+            }
+        }
+    }
+
+    fn send_again(&mut self, now: Instant, out: &mut Vec<u8>) {
+        while let Some(Reverse((_, id))) = self.again.peek().copied().filter(|Reverse((at, _))| *at <= now) {
+            self.again.pop();
+            self.list[id as usize].op.again(id, out);
+        }
+    }
+
+    /// Judges one answer; the operation's place if it is over.
+    fn judge(
         &mut self,
         frame: &[u8],
+        out: &mut Vec<u8>,
         now: Instant,
         window: Window,
         recorder: &SharedRecorder,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<u32>, Error> {
         let (id, answer) = answer::parse(frame)?;
-        let slot = self.slots.get_mut(id as usize).ok_or_else(|| match &answer {
+        let slot = self.list.get_mut(id as usize).ok_or_else(|| match &answer {
             Err(e) => Error::wrong(e.to_string()),
             Ok(_) => Error::wrong(format!("an answer to call {id}, which there is not")),
         })?;
         let step = match answer {
-            Ok(answer) => slot.op.answer(id, answer, &mut self.output)?,
+            Ok(answer) => {
+                slot.bytes += answer.cells.len() as u64;
+                slot.op.answer(id, answer, out)?
+            }
             Err(e) => slot.op.failed(e)?,
         };
         match step {
-            Step::More => {}
-            Step::Again => self.again.push(id),
-            Step::Done { rows } => {
-                self.busy -= 1;
-                recorder.lock().done(slot.started, now, rows);
+            Step::More => return Ok(None),
+            Step::Again => {
+                self.again.push(Reverse((now + PAUSE, id)));
+                return Ok(None);
+            }
+            Step::Throttled(wait) => {
+                recorder.lock().throttled(now);
                 if !window.is_over(now) {
-                    self.begin(id);
+                    self.again.push(Reverse((now + wait, id)));
+                    return Ok(None);
                 }
             }
+            Step::Failed { throttled } => recorder.lock().failed(now, throttled),
+            Step::Done { rows } => recorder.lock().done(slot.started, now, rows, slot.bytes),
         }
-        Ok(())
+        self.busy -= 1;
+        Ok(Some(id))
     }
 }
 
@@ -181,9 +238,13 @@ impl Lane {
 mod tests {
     use super::*;
     use crate::answer::Answer;
-    use crate::recorder::Recorder;
+    use crate::pace::Rate;
+    use crate::recorder::{Recorded, Recorder};
+    use crate::wire::READ;
+    use martite_rpc::client::ClientOptions;
     use parking_lot::Mutex;
     use std::sync::Arc;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     /// Asks as often as it is to, and wants as many bytes of cells as it has asked.
@@ -252,13 +313,95 @@ mod tests {
                 let server = tokio::spawn(serve(listener, piece));
                 let ops = (0..3).map(|_| Box::new(Count { left: 4, asked: 0 }) as Box<dyn Op>).collect();
                 let window = Window { begin: Instant::now(), end: None };
-                let recorder = Arc::new(Mutex::new(Recorder::new(window).unwrap()));
-                let lane = Lane::connect(address, ops).await.unwrap();
+                let recorder = Arc::new(Mutex::new(Recorder::new(window, 3).unwrap()));
+                let lane = Lane::connect(address, "martite", ops, None).await.unwrap();
                 lane.run(window, recorder.clone()).await.unwrap();
                 server.abort();
-                recorder.lock().finish().rows
+                recorder.lock().finish().total.rows
             });
             assert_eq!(rows, 12, "pieces of {piece}");
         }
+    }
+
+    /// Is throttled at first, each time for so long.
+    struct Impatient {
+        refusals: u32,
+        wait: Duration,
+    }
+
+    impl Op for Impatient {
+        fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
+            self.again(id, out);
+            true
+        }
+        fn answer(&mut self, _id: u32, _answer: Answer<'_>, _out: &mut Vec<u8>) -> Result<Step, Error> {
+            Ok(match self.refusals.checked_sub(1) {
+                Some(left) => {
+                    self.refusals = left;
+                    Step::Throttled(self.wait)
+                }
+                None => Step::Done { rows: 1 },
+            })
+        }
+        fn again(&mut self, id: u32, out: &mut Vec<u8>) {
+            out.extend_from_slice(&[0, 0, 0, 1, id as u8]);
+        }
+    }
+
+    /// What a lane with these operations does in so many milliseconds; answers are small.
+    fn lane_for(ms: u64, ops: Vec<Impatient>, schedule: Option<Schedule>) -> Recorded {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = tokio::spawn(async move {
+                let (mut socket, _) = listener.accept().await.unwrap();
+                let mut opening = vec![0; ClientOptions::new("ClientService").opening().len()];
+                socket.read_exact(&mut opening).await.unwrap();
+                let mut request = [0; 5];
+                while socket.read_exact(&mut request).await.is_ok() {
+                    if socket.write_all(&answer(request[4], 0)).await.is_err() {
+                        return;
+                    }
+                }
+            });
+            let ops = ops.into_iter().map(|op| Box::new(op) as Box<dyn Op>).collect();
+            let begin = Instant::now();
+            let window = Window { begin, end: Some(begin + Duration::from_millis(ms)) };
+            let recorder = Arc::new(Mutex::new(Recorder::new(window, 3).unwrap()));
+            let lane = Lane::connect(address, "martite", ops, schedule).await.unwrap();
+            lane.run(window, recorder.clone()).await.unwrap();
+            server.abort();
+            recorder.lock().finish()
+        })
+    }
+
+    #[test]
+    fn a_throttled_operation_waits_alone_and_its_time_runs_on() {
+        let wait = Duration::from_millis(40);
+        let seen = lane_for(300, vec![Impatient { refusals: 2, wait }, Impatient { refusals: 0, wait }], None);
+        assert_eq!(seen.total.throttled, 2);
+        assert!(seen.latencies_ns.max() >= 80_000_000, "{:?}", seen.latencies_ns.max());
+        assert!(seen.total.operations > 20, "the other goes on: {}", seen.total.operations);
+    }
+
+    #[test]
+    fn a_closed_loop_ends_though_a_server_throttles_for_longer() {
+        let seen = lane_for(20, vec![Impatient { refusals: 1, wait: Duration::from_millis(50) }], None);
+        assert_eq!((seen.total.operations, seen.total.throttled), (0, 1));
+    }
+
+    #[test]
+    fn an_open_loop_begins_what_is_due_and_counts_what_it_cannot() {
+        let schedule = |per_s: f64| Some(Schedule::new(Rate::per_second(per_s), 0, 1, 0, 1));
+        let calm = || Impatient { refusals: 0, wait: Duration::ZERO };
+        let seen = lane_for(400, vec![calm(), calm(), calm(), calm()], schedule(100.0));
+        // Due in 400 ms; the last may be under way, and a machine that has other work may be late with some.
+        let due = seen.total.operations + seen.not_begun + seen.left;
+        assert!((39..=41).contains(&due), "{due}");
+        let stuck = Impatient { refusals: 1, wait: Duration::from_secs(3600) };
+        let seen = lane_for(400, vec![stuck], schedule(100.0));
+        assert_eq!((seen.total.operations, seen.total.throttled, seen.left), (0, 1, 1));
+        assert!((38..=40).contains(&seen.not_begun), "{}", seen.not_begun);
     }
 }

@@ -7,9 +7,11 @@
 //! ```
 //!
 //! The load generator shares the machine with the server, so it does little for each row: requests are written as bytes,
-//! answers are checked where they lie. A server is driven in a closed loop: each client thread has one operation under way.
+//! answers are checked where they lie. A server is driven in a closed loop, where each client thread has one operation under way,
+//! or in an open one, where operations are due at a fixed rate.
 #![forbid(unsafe_code)]
 
+mod alarm;
 mod answer;
 mod drive;
 pub mod error;
@@ -17,6 +19,7 @@ mod lane;
 mod machine;
 mod op;
 pub mod options;
+mod pace;
 mod process;
 mod profile;
 mod progress;
@@ -29,8 +32,20 @@ mod run;
 mod server;
 mod setup;
 mod target;
+mod throttled;
+mod throttling;
+mod timeline;
+mod wire;
 mod workload;
+mod zipfian;
 
 pub use error::Error;
-pub use options::{Bench, Offheap};
-pub use run::run;
+pub use options::Bench;
+
+/// Runs a benchmark; its report is printed and written.
+pub fn run(bench: &Bench) -> Result<(), Error> {
+    match bench {
+        Bench::Offheap(options) => run::offheap(options),
+        Bench::Throttling(options) => throttling::run(options),
+    }
+}

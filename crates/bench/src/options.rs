@@ -1,6 +1,8 @@
 //! The command line of `martite bench`.
 
 use crate::server::Spec;
+use crate::setup::Making;
+pub use crate::throttling::options::Throttling;
 use crate::workload::Workload;
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -18,6 +20,16 @@ pub enum Bench {
     ///
     /// A table goes to standard output; report.json and report.html (self-contained, with plots) to the folder --out.
     Offheap(Offheap),
+    /// Limits: do they hold, what do they cost, whom do they spare? Two users, one of them limited, as in the study of HBase
+    ///
+    /// Starts the servers by itself with quotas, loads a table in the shape of HBase's PerformanceEvaluation (1,000 bytes in
+    /// one column), and sets limits by the API that HBase's shell uses. Keys are those of YCSB (zipfian). The user `limited`
+    /// has the limit, the user `free` reads beside it: single Gets, or, where it says read+scan, `limited` scans 100 rows at
+    /// a time. A closed loop has so many threads, each with one operation under way; an RpcThrottlingException is waited out
+    /// as HBase's Java client does. An open loop has operations due at a fixed rate; latency counts from then.
+    ///
+    /// Tables go to standard output; report.json and report.html (self-contained, with plots) to the folder --out.
+    Throttling(Throttling),
 }
 
 #[derive(Debug, Clone, Args, Serialize)]
@@ -64,6 +76,11 @@ pub struct Offheap {
 }
 
 impl Offheap {
+    pub fn making(&self) -> Making {
+        let Offheap { rows, regions, load_threads, client_threads, .. } = *self;
+        Making { rows, regions, load_threads, client_threads }
+    }
+
     pub fn workloads(&self) -> Vec<Workload> {
         if self.workloads.is_empty() { Workload::ALL.to_vec() } else { self.workloads.clone() }
     }

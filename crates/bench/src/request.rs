@@ -174,6 +174,31 @@ pub fn open_scan(
     put_message(out, id, "Scan", &request);
 }
 
+/// Opens a scanner at a row and asks for `rows` rows, after which the server closes it.
+pub fn open_short_scan(out: &mut Vec<u8>, id: u32, target: &Target, start: u64, rows: u32) {
+    let scan = pb::Scan {
+        column: vec![columns(target.shape)],
+        start_row: Some(rows::key(start).to_vec().into()),
+        max_versions: Some(1),
+        cache_blocks: Some(true),
+        max_result_size: Some(SCAN_BYTES),
+        caching: Some(rows),
+        ..Default::default()
+    };
+    let region = Some(target.regions[target.region_of(start)].specifier.clone());
+    put_message(out, id, "Scan", &pb::ScanRequest { region, scan: Some(scan), ..at_most(rows) });
+}
+
+/// Asks an open scanner for more, of which `rows` are left.
+pub fn next_of_short_scan(out: &mut Vec<u8>, id: u32, scanner: u64, seq: u64, rows: u32) {
+    let request = pb::ScanRequest { scanner_id: Some(scanner), next_call_seq: Some(seq), ..at_most(rows) };
+    put_message(out, id, "Scan", &request);
+}
+
+fn at_most(rows: u32) -> pb::ScanRequest {
+    pb::ScanRequest { number_of_rows: Some(rows), limit_of_rows: Some(rows), ..next_rows() }
+}
+
 /// Asks an open scanner for more.
 pub fn next_scan(out: &mut Vec<u8>, id: u32, scanner: u64, seq: u64) {
     let request = pb::ScanRequest { scanner_id: Some(scanner), next_call_seq: Some(seq), ..next_rows() };
@@ -309,5 +334,24 @@ mod tests {
         let (_, message, _) = parts::<pb::ScanRequest>(&out);
         assert_eq!((message.scanner_id, message.next_call_seq), (Some(77), Some(5)));
         assert_eq!((message.region, message.scan), (None, None));
+    }
+
+    #[test]
+    fn a_short_scan_says_how_many_rows_are_left() {
+        let target = example(SINGLE, 1000, &[500]);
+        let mut out = Vec::new();
+        open_short_scan(&mut out, 2, &target, 600, 100);
+        let (_, message, _) = parts::<pb::ScanRequest>(&out);
+        assert_eq!(message.region, Some(target.regions[1].specifier.clone()));
+        assert_eq!(
+            (message.number_of_rows, message.limit_of_rows, message.close_scanner),
+            (Some(100), Some(100), None)
+        );
+        let start = message.scan.unwrap().start_row;
+        assert_eq!(start.as_deref(), Some(&rows::key(600)[..]));
+        out.clear();
+        next_of_short_scan(&mut out, 2, 77, 5, 40);
+        let (_, message, _) = parts::<pb::ScanRequest>(&out);
+        assert_eq!((message.scanner_id, message.next_call_seq, message.limit_of_rows), (Some(77), Some(5), Some(40)));
     }
 }

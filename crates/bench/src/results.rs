@@ -106,16 +106,17 @@ fn micros(duration: Duration) -> f64 {
 impl Numbers {
     /// Of the load at `index`.
     pub fn of(outcome: &Outcome, index: usize) -> Numbers {
-        let Recorded { latencies_ns, rows, longest_gap } = &outcome.loads[index];
+        let Recorded { latencies_ns, total, longest_gap, .. } = &outcome.loads[index];
+        let rows = total.rows;
         let seconds = outcome.elapsed.as_secs_f64().max(1e-9);
         let quantile = |q: f64| latencies_ns.value_at_quantile(q) as f64 / 1e3;
-        let per_row = |cpu: Duration| if *rows == 0 { 0.0 } else { micros(cpu) / *rows as f64 };
+        let per_row = |cpu: Duration| if rows == 0 { 0.0 } else { micros(cpu) / rows as f64 };
         Numbers {
             seconds,
             operations: latencies_ns.len(),
-            rows: *rows,
+            rows,
             operations_per_s: latencies_ns.len() as f64 / seconds,
-            rows_per_s: *rows as f64 / seconds,
+            rows_per_s: rows as f64 / seconds,
             p50_us: quantile(0.5),
             p99_us: quantile(0.99),
             p999_us: quantile(0.999),
@@ -249,12 +250,13 @@ pub mod tests {
     fn numbers_follow_from_what_was_recorded() {
         let begin = Instant::now();
         let at = |ms: u64| begin + Duration::from_millis(ms);
-        let mut recorder = Recorder::new(Window { begin, end: Some(at(2000)) }).unwrap();
+        let mut recorder = Recorder::new(Window { begin, end: Some(at(2000)) }, 3).unwrap();
         for i in 0..100 {
-            recorder.done(at(i * 10), at(i * 10 + 10), 100);
+            recorder.done(at(i * 10), at(i * 10 + 10), 100, 0);
         }
         let outcome = Outcome {
             loads: vec![recorder.finish()],
+            began: begin,
             elapsed: Duration::from_secs(2),
             server_cpu: Some(Duration::from_secs(1)),
             client_cpu: Duration::from_millis(500),

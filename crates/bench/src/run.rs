@@ -8,7 +8,7 @@ use crate::profile::{self, Recording, Stacks};
 use crate::progress::Progress;
 use crate::results::{Beside, Measurement, Memory, Numbers, Report, ServerResults};
 use crate::rows::{SINGLE, Shape, TEN};
-use crate::server::{Server, Spec};
+use crate::server::{Server, Settings, Spec};
 use crate::target::Target;
 use crate::workload::{Workload, full_scan};
 use crate::{Error, report, setup};
@@ -17,27 +17,32 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A server's first run of a workload warms up so many times longer: a JIT compiler wants to see it first.
-const FIRST: u32 = 5;
-const MOST_THREADS: usize = 10_000;
-const MOST_SECONDS: f64 = 3600.0;
+pub const FIRST: u32 = 5;
+pub const MOST_THREADS: usize = 10_000;
+pub const MOST_SECONDS: f64 = 3600.0;
 /// Client threads of Gets that are measured beside a scan.
 const BESIDE: [usize; 2] = [1, 10];
 
 /// Runs `martite bench offheap`; the report is printed and written.
-pub fn run(options: &Offheap) -> Result<(), Error> {
+pub fn offheap(options: &Offheap) -> Result<(), Error> {
     check(options)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let report = runtime.block_on(async {
-        tokio::select! {
-            report = measure(options) => report,
-            outcome = interrupted() => Err(outcome.err().map_or(Error::Interrupted, Error::from)),
-        }
-    })?;
+    let report = to_its_end(measure(options))?;
     print!("{}", report::text(&report));
-    for path in report::write(&report, &options.out)? {
+    for path in report::write(&report, report::page(&report), &options.out)? {
         println!("{}", path.display());
     }
     Ok(())
+}
+
+/// Runs a benchmark that a signal may end.
+pub fn to_its_end<R>(measure: impl Future<Output = Result<R, Error>>) -> Result<R, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        tokio::select! {
+            report = measure => report,
+            outcome = interrupted() => Err(outcome.err().map_or(Error::Interrupted, Error::from)),
+        }
+    })
 }
 
 /// What clap's types let pass.
@@ -75,7 +80,7 @@ async fn measure(options: &Offheap) -> Result<Report, Error> {
     for spec in &options.servers {
         let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
         progress.step(&format!("{}: start", spec.name()));
-        let server = Server::start(spec, data.path(), options.cache_mib).await?;
+        let server = Server::start(spec, data.path(), Settings { cache_mib: options.cache_mib, quotas: false }).await?;
         let run = Run { spec, server: &server, options, progress: &progress };
         report.servers.push(run.server().await?);
         drop(server);
@@ -133,7 +138,7 @@ impl Run<'_> {
         let mut targets = Vec::new();
         for shape in shapes(self.options) {
             self.step(&format!("load {}", shape.table));
-            let (target, table) = setup::prepare(self.server, shape, self.options).await?;
+            let (target, table) = setup::prepare(self.server, shape, self.options.making()).await?;
             targets.push(target);
             results.tables.push(table);
         }

@@ -4,7 +4,6 @@ use crate::drive::{Load, Timing, drive};
 use crate::op::put::Put;
 use crate::op::scan::{Passing, Scan};
 use crate::op::{Op, Step};
-use crate::options::Offheap;
 use crate::process::Process;
 use crate::results::{Numbers, TableResults};
 use crate::rows::{self, FAMILY, Shape};
@@ -23,8 +22,18 @@ const LOOKS: usize = 1200;
 /// A server that uses less than this share of a core is quiet.
 const QUIET: f64 = 0.05;
 
+/// How a table is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Making {
+    pub rows: u64,
+    pub regions: u64,
+    /// Connections that load it.
+    pub load_threads: u64,
+    pub client_threads: u64,
+}
+
 /// Makes a table and fills it and the cache.
-pub async fn prepare(server: &Server, shape: Shape, options: &Offheap) -> Result<(Arc<Target>, TableResults), Error> {
+pub async fn prepare(server: &Server, shape: Shape, options: Making) -> Result<(Arc<Target>, TableResults), Error> {
     let cluster = Cluster::connect(&server.registry).await?;
     let name = TableName::parse(shape.table).map_err(martite_client::Error::from)?;
     let admin = create(&cluster, &name, options).await?;
@@ -33,7 +42,7 @@ pub async fn prepare(server: &Server, shape: Shape, options: &Offheap) -> Result
     let next = Arc::new(AtomicU64::new(0));
     let make = |_| Box::new(Put::new(target.clone(), next.clone())) as Box<dyn Op>;
     let threads = options.load_threads as usize;
-    let load = Load { address: target.address, connections: threads, depth: 1, make: Box::new(make) };
+    let load = Load::closed(target.address, threads, 1, Box::new(make));
     let load = once(load, server.process, options).await?;
     check_rows(&load, options.rows)?;
 
@@ -44,7 +53,7 @@ pub async fn prepare(server: &Server, shape: Shape, options: &Offheap) -> Result
         let scan = Scan::new(target.clone(), Passing::All, target.rows, 0).checking_all();
         Box::new(Once { op: scan, begun: false }) as Box<dyn Op>
     };
-    let load_all = Load { address: target.address, connections: 1, depth: 1, make: Box::new(make) };
+    let load_all = Load::closed(target.address, 1, 1, Box::new(make));
     let first_read = once(load_all, server.process, options).await?;
     check_rows(&first_read, options.rows)?;
     Ok((target, TableResults { table: shape.table, threads: options.load_threads, load, first_read }))
@@ -55,7 +64,7 @@ fn check_rows(numbers: &Numbers, rows: u64) -> Result<(), Error> {
 }
 
 /// A load that ends by itself.
-async fn once(load: Load<'_>, server: Option<Process>, options: &Offheap) -> Result<Numbers, Error> {
+async fn once(load: Load<'_>, server: Option<Process>, options: Making) -> Result<Numbers, Error> {
     let timing = Timing { warmup: Duration::ZERO, length: None, client_threads: options.client_threads as usize };
     Ok(Numbers::of(&drive(&[load], timing, server).await?, 0))
 }
@@ -76,7 +85,7 @@ impl<O: Op> Op for Once<O> {
 }
 
 /// Makes the table; a server that has just come up may still refuse for a while.
-async fn create(cluster: &Cluster, name: &TableName, options: &Offheap) -> Result<Admin, Error> {
+async fn create(cluster: &Cluster, name: &TableName, options: Making) -> Result<Admin, Error> {
     let table = TableDescriptor::new(name.clone()).with_family(FamilyDescriptor::new(FAMILY));
     let regions = options.regions.min(options.rows);
     let splits: Vec<rows::Key> = (1..regions).map(|i| rows::key(options.rows / regions * i)).collect();

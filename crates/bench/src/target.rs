@@ -70,6 +70,18 @@ impl Target {
     pub fn region_of(&self, row: u64) -> usize {
         self.regions.partition_point(|r| r.first <= row).saturating_sub(1)
     }
+
+    /// The rows of the region at a place.
+    pub fn rows_of(&self, region: usize) -> std::ops::Range<u64> {
+        self.regions[region].first..self.regions.get(region + 1).map_or(self.rows, |next| next.first)
+    }
+
+    /// Bytes of a row's cells in an answer.
+    pub fn row_bytes(&self) -> u64 {
+        let key = martite_cell::key::KEY_OVERHEAD + rows::KEY_LEN + rows::FAMILY.len() + Shape::qualifier(0).len();
+        // Lengths of the cell, its key and its value are before them.
+        (self.shape.columns * (12 + key + self.shape.value_len)) as u64
+    }
 }
 
 /// The first of `rows` rows that is not before a region's start.
@@ -125,6 +137,7 @@ mod tests {
         let target = example(SINGLE, 100, &[10, 50]);
         let region = |row| target.region_of(row);
         assert_eq!([0, 9, 10, 49, 50, 99].map(region), [0, 0, 1, 1, 2, 2]);
+        assert_eq!([0, 1, 2].map(|region| target.rows_of(region)), [0..10, 10..50, 50..100]);
         let first = |start: &[u8]| first_row(start, 100);
         assert_eq!(
             [&b""[..], b"0", &rows::key(42), b"00000000000000000000000042x", b"1"].map(first),

@@ -6,6 +6,7 @@ use crate::op::multi_get::MultiGet;
 use crate::op::scan::{Passing, Scan};
 use crate::rows::{SINGLE, Shape, TEN};
 use crate::target::Target;
+use crate::zipfian::Keys;
 use std::sync::Arc;
 
 /// Rows of a range, as in PerformanceEvaluation's scanRange10000.
@@ -88,7 +89,7 @@ impl Workload {
     /// This workload by so many client threads.
     pub fn load(self, target: &Arc<Target>, threads: usize) -> Load<'static> {
         let (connections, depth) = if self == Workload::Multiplexed { (1, threads) } else { (threads, 1) };
-        Load { address: target.address, connections, depth, make: self.make(target.clone()) }
+        Load::closed(target.address, connections, depth, self.make(target.clone()))
     }
 
     fn make(self, target: Arc<Target>) -> MakeOp<'static> {
@@ -96,7 +97,9 @@ impl Workload {
             Box::new(move |seed| Box::new(Scan::new(target.clone(), passing, span, seed)))
         };
         match self {
-            Workload::Get | Workload::Multiplexed => Box::new(move |seed| Box::new(Get::new(target.clone(), seed))),
+            Workload::Get | Workload::Multiplexed => {
+                Box::new(move |seed| Box::new(Get::new(target.clone(), Keys::Uniform, seed)))
+            }
             Workload::MultiGet | Workload::MultiGetTen => {
                 Box::new(move |seed| Box::new(MultiGet::new(target.clone(), seed)))
             }
@@ -113,7 +116,7 @@ pub fn full_scan(target: &Arc<Target>) -> Load<'static> {
     let (address, target) = (target.address, target.clone());
     let make: MakeOp<'static> =
         Box::new(move |seed| Box::new(Scan::new(target.clone(), Passing::None, target.rows, seed)));
-    Load { address, connections: 1, depth: 1, make }
+    Load::closed(address, 1, 1, make)
 }
 
 #[cfg(test)]

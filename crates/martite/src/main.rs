@@ -68,6 +68,5 @@ fn main() -> ExitCode {
 }
 
 fn bench(args: &martite_bench::Bench) -> Result<(), Failure> {
-    let martite_bench::Bench::Offheap(options) = args;
-    martite_bench::run(options).map_err(|e| Failure::of("bench", e))
+    martite_bench::run(args).map_err(|e| Failure::of("bench", e))
 }

@@ -1,14 +1,16 @@
-//! Get of one random row.
+//! Get of one row.
 
 use super::{Op, Step};
 use crate::answer::{Answer, Cells, Fields, Value, cell_count};
 use crate::target::Target;
+use crate::zipfian::Keys;
 use crate::{Error, request};
-use martite_env::{Random, SeededRandom};
+use martite_env::SeededRandom;
 use std::sync::Arc;
 
 pub struct Get {
     target: Arc<Target>,
+    keys: Keys,
     random: SeededRandom,
     row: u64,
     /// Rows so far.
@@ -16,14 +18,14 @@ pub struct Get {
 }
 
 impl Get {
-    pub fn new(target: Arc<Target>, seed: u64) -> Get {
-        Get { target, random: SeededRandom::new(seed), row: 0, turn: 0 }
+    pub fn new(target: Arc<Target>, keys: Keys, seed: u64) -> Get {
+        Get { target, keys, random: SeededRandom::new(seed), row: 0, turn: 0 }
     }
 }
 
 impl Op for Get {
     fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
-        self.row = self.random.below(self.target.rows);
+        self.row = self.keys.row(&self.random, self.target.rows);
         request::get(out, id, &self.target, self.row);
         true
     }
@@ -43,6 +45,10 @@ impl Op for Get {
         }
         Ok(Step::Done { rows: 1 })
     }
+
+    fn again(&mut self, id: u32, out: &mut Vec<u8>) {
+        request::get(out, id, &self.target, self.row);
+    }
 }
 
 #[cfg(test)]
@@ -56,7 +62,7 @@ mod tests {
 
     #[test]
     fn only_the_row_that_was_asked_for_is_right() {
-        let mut op = Get::new(Arc::new(example(SINGLE, 100, &[])), 1);
+        let mut op = Get::new(Arc::new(example(SINGLE, 100, &[])), Keys::Uniform, 1);
         assert!(op.begin(0, &mut Vec::new()));
         let answer_for = |row: u64, count: i32| {
             let (mut value, mut cells) = (Vec::new(), CellBuf::new(false));

@@ -4,10 +4,12 @@ pub mod get;
 pub mod multi_get;
 pub mod put;
 pub mod scan;
+pub mod short_scan;
 
 use crate::Error;
 use crate::answer::Answer;
 use martite_rpc::client::ClientError;
+use std::time::Duration;
 
 /// What an answer leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +20,10 @@ pub enum Step {
     Done { rows: u64 },
     /// The server is too busy: a pause, then the same again.
     Again,
+    /// A limit is exceeded: the same again after so long.
+    Throttled(Duration),
+    /// The operation is given up, because of a limit or not.
+    Failed { throttled: bool },
 }
 
 /// The operations of one client thread, one after the other.
@@ -30,6 +36,6 @@ pub trait Op: Send {
     fn failed(&mut self, error: ClientError) -> Result<Step, Error> {
         Err(error.into())
     }
-    /// Writes the request anew after [`Step::Again`].
+    /// Writes the request anew after [`Step::Again`] or [`Step::Throttled`].
     fn again(&mut self, _id: u32, _out: &mut Vec<u8>) {}
 }

@@ -4,14 +4,10 @@ use super::flame;
 use super::number::{or_dash, short, three, time, trimmed};
 use super::svg::{Plot, Series};
 use super::text::{HEADS, lines};
+use super::{BUSY_CORES, STYLE};
 use crate::results::{Measurement, Report, ServerResults};
 use crate::workload::Workload;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-/// Other work on the machine that a reader must know of.
-const BUSY_CORES: f64 = 0.2;
-
-const STYLE: &str = include_str!("style.css");
 
 pub fn page(report: &Report) -> String {
     let page = html! {

@@ -2,20 +2,26 @@
 
 mod flame;
 mod html;
-mod number;
-mod svg;
+pub mod number;
+pub mod svg;
 mod text;
 
 use crate::Error;
-use crate::results::Report;
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-pub use text::text;
+pub use html::page;
+pub use text::{table, text};
+
+/// What every page looks like.
+pub const STYLE: &str = include_str!("style.css");
+/// Other work on the machine that a reader must know of, in cores.
+pub const BUSY_CORES: f64 = 0.2;
 
 /// Writes report.json and report.html into a folder; their paths.
-pub fn write(report: &Report, folder: &Path) -> Result<[PathBuf; 2], Error> {
+pub fn write(report: &impl Serialize, page: String, folder: &Path) -> Result<[PathBuf; 2], Error> {
     let json = serde_json::to_string_pretty(report).map_err(|e| Error::Io(e.into()))?;
-    let files = [(folder.join("report.json"), json + "\n"), (folder.join("report.html"), html::page(report))];
+    let files = [(folder.join("report.json"), json + "\n"), (folder.join("report.html"), page)];
     for (path, text) in &files {
         std::fs::write(path, text).map_err(Error::file(path))?;
     }
@@ -29,7 +35,7 @@ mod tests {
     #[test]
     fn json_has_every_measurement_flat() {
         let folder = tempfile::tempdir().unwrap();
-        let [json, html] = super::write(&report(), folder.path()).unwrap();
+        let [json, html] = super::write(&report(), super::page(&report()), folder.path()).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
         let first = &value["servers"][0]["measurements"][0];
         assert_eq!((first["workload"].as_str(), first["threads"].as_u64()), (Some("get"), Some(1)));

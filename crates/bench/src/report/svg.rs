@@ -65,12 +65,24 @@ impl Axis {
         Axis { low: 10f64.powi(low), high: 10f64.powi(high), ticks: (low..=high).map(|p| 10f64.powi(p)).collect() }
     }
 
+    /// From just below the least to just above the most, in steps as those from 0.
+    fn between(least: f64, most: f64) -> Axis {
+        if least >= most {
+            return Axis::between(least - 0.5, least.max(most) + 0.5);
+        }
+        let ticks = Axis::linear(most - least).ticks;
+        let step = ticks[1] - ticks[0];
+        let (from, to) = ((least / step).floor() as i64, (most / step).ceil() as i64);
+        let at = |i: i64| step * i as f64;
+        Axis { low: at(from), high: at(to), ticks: (from..=to).map(at).collect() }
+    }
+
     /// How high a value is, from 0 to 1.
     fn share(&self, value: f64, logarithmic: bool) -> f64 {
         let share = if logarithmic {
             (value.max(self.low) / self.low).log10() / (self.high / self.low).log10()
         } else {
-            value / self.high
+            (value - self.low) / (self.high - self.low)
         };
         share.clamp(0.0, 1.0)
     }
@@ -135,6 +147,33 @@ impl Plot<'_> {
         series.values.iter().enumerate().filter_map(place).collect()
     }
 
+    /// For each label and series a mark at its value and a line from its least to its most.
+    pub fn ranges(&self, ends: &[Vec<Option<(f64, f64)>>]) -> Markup {
+        let values = self.series.iter().flat_map(|s| s.values.iter().flatten().copied());
+        let all = || values.clone().chain(ends.iter().flatten().flatten().flat_map(|(least, most)| [*least, *most]));
+        let (least, most) = all().fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
+        let axis = if least > most { Axis::linear(1.0) } else { Axis::between(least, most) };
+        let apart = ((WIDTH - LEFT - RIGHT) / self.labels.len().max(1) as f64 * 0.3).min(14.0);
+        let inside = html! {
+            @for (nth, series) in self.series.iter().enumerate() {
+                g class=(class(series)) {
+                    @for (i, value) in series.values.iter().enumerate() {
+                        @if let Some(value) = value {
+                            @let x = round(self.x(i) + (nth as f64 - (self.series.len() as f64 - 1.0) / 2.0) * apart);
+                            @let ends = ends.get(nth).and_then(|ends| ends.get(i).copied().flatten()).unwrap_or((*value, *value));
+                            line.range x1=(x) x2=(x) y1=(round(self.y(&axis, ends.0))) y2=(round(self.y(&axis, ends.1))) {}
+                            circle cx=(x) cy=(round(self.y(&axis, *value))) r="3.5" {
+                                title { (series.name) ", " (self.labels[i]) ": " ((self.write)(*value)) ", 1 s from "
+                                    ((self.write)(ends.0)) " to " ((self.write)(ends.1)) }
+                            }
+                        }
+                    }
+                }
+            }
+        };
+        self.frame(&axis, inside)
+    }
+
     /// A group of bars for each label, each with its value on it.
     pub fn bars(&self) -> Markup {
         let axis = self.axis();
@@ -184,6 +223,27 @@ mod tests {
         assert!((axis.share(100.0, true) - 1.0 / 3.0).abs() < 1e-9);
         assert_eq!(Axis::logarithmic(f64::MAX, 0.0).ticks, [1.0, 10.0], "nothing to show");
         assert_eq!(Axis::logarithmic(100.0, 100.0).ticks, [100.0, 1_000.0]);
+    }
+
+    #[test]
+    fn an_axis_need_not_begin_at_zero() {
+        let axis = Axis::between(0.93, 1.04);
+        assert!(axis.low <= 0.93 && axis.high >= 1.04 && axis.high - axis.low < 0.16, "{axis:?}");
+        assert!(axis.ticks.iter().any(|tick| (tick - 1.0).abs() < 1e-9), "{axis:?}");
+        assert!((axis.share(axis.low, false), axis.share(axis.high, false)) == (0.0, 1.0));
+        let same = Axis::between(1.0, 1.0);
+        assert!(same.low < 1.0 && same.high > 1.0, "{same:?}");
+    }
+
+    #[test]
+    fn a_range_goes_from_the_least_to_the_most() {
+        let labels = ["10".to_owned(), "20".to_owned()];
+        let all = [Series { name: "a".into(), values: vec![Some(1.0), None], colour: 0, faint: false }];
+        let plot = Plot { title: "t", labels: &labels, series: &all, write: three, logarithmic: false };
+        let svg = plot.ranges(&[vec![Some((0.5, 2.0)), None]]).into_string();
+        assert!(svg.contains("a, 10: 1.00, 1 s from 0.500 to 2.00"), "{svg}");
+        assert_eq!(svg.matches("<circle").count(), 1);
+        assert!(!plot.ranges(&[]).into_string().contains("NaN"));
     }
 
     #[test]

@@ -62,17 +62,17 @@ pub fn text(report: &Report) -> String {
         let started = or_dash(server.started_in_ms, |ms| time(ms * 1e3));
         let memory = server.memory.map_or_else(|| "–".to_owned(), |m| format!("{} MiB", m.at_the_end));
         let _ = writeln!(out, "\n{}: served after {started}, memory at the end {memory}", server.title);
-        out.push_str(&table(&lines(server)));
+        out.push_str(&table(&HEADS, &lines(server)));
     }
     out
 }
 
 /// Columns as wide as their widest; the first to the left, the others to the right.
-fn table(lines: &[[String; 12]]) -> String {
-    let heads = HEADS.map(str::to_owned);
+pub fn table<const N: usize>(heads: &[&str; N], lines: &[[String; N]]) -> String {
+    let heads = heads.map(str::to_owned);
     let all = || std::iter::once(&heads).chain(lines);
     let width = |column: usize| all().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEADS.len()).map(width).collect();
+    let widths: Vec<usize> = (0..N).map(width).collect();
     let mut out = String::new();
     for line in all() {
         let _ = write!(out, "{:<1$}", line[0], widths[0]);

@@ -1,7 +1,7 @@
 //! Apache HBase 2.6.4 as a child process, by the script `bench/hbase.sh`, which is part of this program.
 
 use super::martite::last_lines;
-use super::{Server, free_ports};
+use super::{Server, Settings, free_ports};
 use crate::Error;
 use crate::process::Process;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -45,7 +45,8 @@ fn read_pid(file: &Path) -> Option<u32> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-pub async fn start(data: &Path, cache_mib: u64) -> Result<Server, Error> {
+pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
+    let Settings { cache_mib, quotas } = settings;
     let script = data.join("hbase.sh");
     for (path, text) in [(&script, SCRIPT), (&data.join("pom.xml"), POM)] {
         std::fs::write(path, text).map_err(Error::file(path))?;
@@ -61,6 +62,7 @@ pub async fn start(data: &Path, cache_mib: u64) -> Result<Server, Error> {
         .arg("start")
         .arg(&home)
         .env("BUCKET", cache_mib.to_string())
+        .env("QUOTAS", quotas.to_string())
         .env("DIRECT", format!("{}m", cache_mib + 2048))
         .env("ZK_PORT", zookeeper.to_string())
         .env("MASTER_PORT", master.to_string())
@@ -111,7 +113,7 @@ mod tests {
     #[test]
     fn the_script_and_the_pom_are_what_is_told() {
         assert!(POM.contains(&format!("<hbase.version>{VERSION}</hbase.version>")));
-        for variable in ["BUCKET", "DIRECT", "ZK_PORT", "MASTER_PORT", "RS_PORT"] {
+        for variable in ["BUCKET", "DIRECT", "QUOTAS", "ZK_PORT", "MASTER_PORT", "RS_PORT"] {
             assert!(SCRIPT.contains(&format!("${{{variable}:-")), "{variable}");
         }
         assert!(SCRIPT.contains("-XX:+UseG1GC"));

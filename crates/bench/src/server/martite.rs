@@ -1,6 +1,6 @@
 //! This program's own server as a child process.
 
-use super::Server;
+use super::{Server, Settings};
 use crate::Error;
 use crate::process::Process;
 use std::fs::File;
@@ -19,7 +19,8 @@ impl Drop for Kill {
     }
 }
 
-pub async fn start(data: &Path, cache_mib: u64) -> Result<Server, Error> {
+pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
+    let Settings { cache_mib, quotas } = settings;
     let binary = std::env::current_exe()?;
     let log = data.join("server.log");
     let log_file = File::create(&log).map_err(Error::file(&log))?;
@@ -32,6 +33,7 @@ pub async fn start(data: &Path, cache_mib: u64) -> Result<Server, Error> {
         .arg(format!("--memory={}m", cache_mib + cache_mib / 2))
         .arg("-Dhbase.bucketcache.ioengine=offheap")
         .arg(format!("-Dhbase.bucketcache.size={cache_mib}"))
+        .args(quotas.then_some("-Dhbase.quota.enabled=true"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log_file)

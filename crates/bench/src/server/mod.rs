@@ -61,6 +61,15 @@ impl Serialize for Spec {
     }
 }
 
+/// How a server is started.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Size of its block cache.
+    pub cache_mib: u64,
+    /// Limits are to be set (hbase.quota.enabled); else as the server has it by default.
+    pub quotas: bool,
+}
+
 /// A server that clients can connect to. Dropping it ends one that was started here.
 pub struct Server {
     /// Name and version.
@@ -75,10 +84,10 @@ pub struct Server {
 
 impl Server {
     /// `data`: an empty folder for what it keeps.
-    pub async fn start(spec: &Spec, data: &Path, cache_mib: u64) -> Result<Server, Error> {
+    pub async fn start(spec: &Spec, data: &Path, settings: Settings) -> Result<Server, Error> {
         match spec {
-            Spec::Martite => martite::start(data, cache_mib).await,
-            Spec::HBase => hbase::start(data, cache_mib).await,
+            Spec::Martite => martite::start(data, settings).await,
+            Spec::HBase => hbase::start(data, settings).await,
             Spec::Running { name, address, pid } => Ok(Server {
                 title: name.clone(),
                 registry: address.clone(),

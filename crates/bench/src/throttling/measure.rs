@@ -1,0 +1,228 @@
+//! [`Measure`]: one server's part: plan after plan, each with its limit set before and removed after it.
+
+use super::options::{Experiment, SCAN_ROWS, Throttling};
+use super::plan::{self, Demand, Does, LIMITED, Limit, Part, Plan};
+use super::quotas::Quotas;
+use super::results::{Beside, Change, Crowd, Run, ServerResults};
+use crate::Error;
+use crate::drive::{Load, MakeOp, Outcome, Timing, drive};
+use crate::op::get::Get;
+use crate::op::short_scan::ShortScan;
+use crate::pace::{Pace, Rate};
+use crate::progress::Progress;
+use crate::run::FIRST;
+use crate::server::Server;
+use crate::target::Target;
+use crate::throttled::Patient;
+use crate::timeline::BIN;
+use crate::zipfian::Keys;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Limits that are set at the same time.
+const SET_AT_ONCE: usize = 16;
+/// A user of many may have so many seconds of its limit under way.
+const CROWD_SECONDS: u64 = 2;
+/// How far a rate may be from a new limit that it is said to follow.
+const FOLLOWS: f64 = 0.05;
+
+pub struct Measure<'a> {
+    pub name: &'a str,
+    pub server: &'a Server,
+    pub target: Arc<Target>,
+    pub quotas: Arc<Quotas>,
+    pub options: &'a Throttling,
+    pub progress: &'a Progress,
+}
+
+/// A limit as it was changed: when the server was asked and when it had answered.
+struct Set {
+    from: u64,
+    to: u64,
+    asked: Instant,
+    done: Instant,
+}
+
+impl Measure<'_> {
+    pub async fn all(&self) -> Result<ServerResults, Error> {
+        let mut results = ServerResults {
+            name: self.name.to_owned(),
+            title: self.server.title.clone(),
+            started_in_ms: self.server.started_in.map(|d| d.as_secs_f64() * 1e3),
+            runs: Vec::new(),
+            kept: None,
+            changes: Vec::new(),
+            crowd: None,
+        };
+        let runs = &mut results.runs;
+        if self.options.has(Experiment::Study) {
+            for plan in plan::study(self.options) {
+                runs.push(self.run(&plan, runs.is_empty()).await?);
+            }
+        }
+        if self.options.has(Experiment::Total) {
+            results.kept = Some(self.total(runs).await?);
+        }
+        let limits = plan::limits(self.options, self.target.row_bytes());
+        if !limits.is_empty() {
+            let alone = self.run(&plan::alone(self.options), runs.is_empty()).await?;
+            let of_alone = alone.free.clone();
+            runs.push(alone);
+            for plan in limits {
+                let run = self.run(&plan, false).await?;
+                runs.push(Run { beside: Beside::of(&run.free, &of_alone), ..run });
+            }
+        }
+        if self.options.has(Experiment::Change) {
+            let (run, changes) = self.change(runs.is_empty()).await?;
+            runs.push(run);
+            results.changes = changes;
+        }
+        if self.options.has(Experiment::Users) {
+            results.crowd = Some(self.crowd(runs.is_empty()).await?);
+        }
+        Ok(results)
+    }
+
+    async fn run(&self, plan: &Plan, first: bool) -> Result<Run, Error> {
+        self.step(plan);
+        if let Some(limit) = plan.limit {
+            self.quotas.limit(LIMITED, limit).await?;
+        }
+        let outcome = self.drive(&self.loads(plan), first).await?;
+        self.quotas.lift_all().await?;
+        Ok(Run::of(plan, &outcome))
+    }
+
+    /// What a limit leaves of the total; the capacity is that of the study's closed loops.
+    async fn total(&self, runs: &mut Vec<Run>) -> Result<f64, Error> {
+        let capacity = match runs.first() {
+            Some(run) => run.operations_per_s,
+            None => self.run(&plan::closed(self.options, Does::Get, None), true).await?.operations_per_s,
+        };
+        let [without, with] = plan::total(self.options, capacity);
+        let (without, with) = (self.run(&without, false).await?, self.run(&with, false).await?);
+        let kept = with.operations_per_s / without.operations_per_s.max(1e-9);
+        runs.extend([without, with]);
+        Ok(kept)
+    }
+
+    /// Changes the limit at each third of the time.
+    async fn change(&self, first: bool) -> Result<(Run, Vec<Change>), Error> {
+        let plan = plan::change(self.options);
+        self.step(&plan);
+        self.quotas.limit(LIMITED, Limit::requests(plan::CHANGES[0])).await?;
+        let begin = Instant::now() + self.warmup(first);
+        let third = Duration::from_secs_f64(self.options.seconds / plan::CHANGES.len() as f64);
+        let changes = async {
+            let mut sets = Vec::new();
+            for (nth, pair) in plan::CHANGES.windows(2).enumerate() {
+                tokio::time::sleep_until((begin + third * (nth as u32 + 1)).into()).await;
+                let asked = Instant::now();
+                self.quotas.limit(LIMITED, Limit::requests(pair[1])).await?;
+                sets.push(Set { from: pair[0], to: pair[1], asked, done: Instant::now() });
+            }
+            Ok::<_, Error>(sets)
+        };
+        let loads = self.loads(&plan);
+        let (outcome, sets) = tokio::try_join!(self.drive(&loads, first), changes)?;
+        self.quotas.lift_all().await?;
+        let changes = sets.iter().map(|set| followed(set, &outcome)).collect();
+        Ok((Run::of(&plan, &outcome), changes))
+    }
+
+    /// Many users with a limit each.
+    async fn crowd(&self, first: bool) -> Result<Crowd, Error> {
+        let (users, limit) = (self.options.users, self.options.user_limit);
+        self.progress.step(&format!("{}: {users} users with {limit} req/s each", self.name));
+        let names: Vec<String> = (0..users).map(|i| format!("user{i:04}")).collect();
+        let began = Instant::now();
+        self.for_each(&names, Some(Limit::requests(limit))).await?;
+        let set_in_ms = began.elapsed().as_secs_f64() * 1e3;
+        let per_second = limit as f64 * self.options.demand;
+        let outstanding = usize::try_from(limit * CROWD_SECONDS).unwrap_or(usize::MAX);
+        let demand = Demand::Open { per_second, outstanding: outstanding.min(self.options.outstanding) };
+        let part = Part { user: "", does: Does::Get, demand };
+        let loads = names.iter().map(|user| Load { user: user.clone(), connections: 1, ..self.load(&part) });
+        let loads: Vec<Load<'_>> = loads.collect();
+        let outcome = self.drive(&loads, first).await?;
+        self.for_each(&names, None).await?;
+        Ok(Crowd::of(limit, &outcome, set_in_ms))
+    }
+
+    /// Sets or removes the limits of many users, some at a time.
+    async fn for_each(&self, users: &[String], limit: Option<Limit>) -> Result<(), Error> {
+        for some in users.chunks(SET_AT_ONCE) {
+            let mut under_way = tokio::task::JoinSet::new();
+            for user in some {
+                let (user, quotas) = (user.clone(), self.quotas.clone());
+                under_way.spawn(async move {
+                    match limit {
+                        Some(limit) => quotas.limit(&user, limit).await,
+                        None => quotas.lift(&user).await,
+                    }
+                });
+            }
+            while let Some(outcome) = under_way.join_next().await {
+                outcome.map_err(|e| Error::Setup(format!("setting a limit ended: {e}")))??;
+            }
+        }
+        Ok(())
+    }
+
+    fn loads(&self, plan: &Plan) -> Vec<Load<'_>> {
+        plan.limited.iter().chain(std::iter::once(&plan.free)).map(|part| self.load(part)).collect()
+    }
+
+    fn load(&self, part: &Part) -> Load<'_> {
+        let connections = self.options.connections;
+        let (depth, pace) = match part.demand {
+            Demand::Closed { threads } => (threads / connections, Pace::Closed),
+            Demand::Open { per_second, outstanding } => {
+                (outstanding / connections, Pace::Open(Rate::per_second(per_second)))
+            }
+        };
+        let (keys, target, does) = (Keys::zipfian(), self.target.clone(), part.does);
+        let make: MakeOp<'static> = Box::new(move |seed| match does {
+            Does::Get => Box::new(Patient::new(Get::new(target.clone(), keys.clone(), seed))),
+            Does::Scan => Box::new(Patient::new(ShortScan::new(target.clone(), keys.clone(), SCAN_ROWS, seed))),
+        });
+        Load { address: self.target.address, user: part.user.to_owned(), connections, depth, pace, make }
+    }
+
+    fn warmup(&self, first: bool) -> Duration {
+        Duration::from_secs_f64(self.options.warmup) * if first { FIRST } else { 1 }
+    }
+
+    async fn drive(&self, loads: &[Load<'_>], first: bool) -> Result<Outcome, Error> {
+        let timing = Timing {
+            warmup: self.warmup(first),
+            length: Some(Duration::from_secs_f64(self.options.seconds)),
+            client_threads: self.options.client_threads as usize,
+        };
+        drive(loads, timing, self.server.process).await
+    }
+
+    fn step(&self, plan: &Plan) {
+        let limit = plan
+            .limit
+            .map_or_else(|| "no limit".to_owned(), |limit| format!("limit {} {}", limit.per_second, limit.unit.name()));
+        self.progress.step(&format!("{}: {}, {limit}", self.name, plan.experiment.name()));
+    }
+}
+
+/// When the limited user, whose load is the first, had a new rate.
+fn followed(set: &Set, outcome: &Outcome) -> Change {
+    let at = set.done.saturating_duration_since(outcome.began);
+    let from = (at.as_nanos() / BIN.as_nanos()) as usize;
+    let wanted = set.to as f64;
+    let bin = outcome.loads[0].timeline.settled(from, wanted, wanted * FOLLOWS, |tally| tally.operations);
+    let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
+    Change {
+        from: set.from,
+        to: set.to,
+        at_s: at.as_secs_f64(),
+        set_in_ms: ms(set.done - set.asked),
+        followed_after_ms: bin.map(|bin| ms((BIN * bin as u32).saturating_sub(at))),
+    }
+}

@@ -1,0 +1,67 @@
+//! `martite bench throttling`: limits, as the public study of HBase's request throttling measured them, and as they should be.
+//!
+//! ```text
+//! plan (who, what, how often, which limit) ── quotas: set ── drive: two users' loads ── quotas: remove ── results ── report
+//! ```
+
+mod html;
+mod measure;
+pub mod options;
+mod plan;
+mod quotas;
+mod results;
+mod text;
+
+use crate::machine::Machine;
+use crate::progress::Progress;
+use crate::rows::SINGLE;
+use crate::run::to_its_end;
+use crate::server::{Server, Settings};
+use crate::{Error, report, setup};
+use measure::Measure;
+use options::Throttling;
+use quotas::Quotas;
+use results::Report;
+use std::sync::Arc;
+
+/// Runs the benchmark; its report is printed and written.
+pub fn run(options: &Throttling) -> Result<(), Error> {
+    options.check()?;
+    let report = to_its_end(measure(options))?;
+    print!("{}", text::text(&report));
+    for path in report::write(&report, html::page(&report), &options.out)? {
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+async fn measure(options: &Throttling) -> Result<Report, Error> {
+    std::fs::create_dir_all(&options.out).map_err(Error::file(&options.out))?;
+    let mut report = Report {
+        date: jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        version: env!("CARGO_PKG_VERSION"),
+        machine: Machine::read(),
+        options: options.clone(),
+        servers: Vec::new(),
+    };
+    // Each server is started and its table made, too.
+    let progress = Progress::new((options.servers.len() * (2 + plan::count(options))) as u64);
+    for spec in &options.servers {
+        let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
+        progress.step(&format!("{}: start", spec.name()));
+        let server = Server::start(spec, data.path(), Settings { cache_mib: options.cache_mib, quotas: true }).await?;
+        progress.step(&format!("{}: load {}", spec.name(), SINGLE.table));
+        let (target, _) = setup::prepare(&server, SINGLE, options.making()).await?;
+        setup::quiet(server.process).await?;
+        let quotas = Arc::new(Quotas::connect(&server.registry).await?);
+        let (name, shared) = (spec.name(), quotas.clone());
+        let measure = Measure { name, server: &server, target, quotas: shared, options, progress: &progress };
+        let results = measure.all().await;
+        // A server that goes on without this benchmark shall not keep its limits, whatever came of it.
+        let lifted = quotas.lift_all().await;
+        report.servers.push(results?);
+        lifted?;
+    }
+    progress.finish();
+    Ok(report)
+}

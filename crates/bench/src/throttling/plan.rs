@@ -1,0 +1,233 @@
+//! [`Plan`]: one run: who does what, how often, and who is limited how.
+
+use super::options::{Experiment, SCAN_ROWS, Throttling};
+use crate::timeline::Tally;
+use martite_proto::ThrottleType;
+use serde::Serialize;
+
+/// The user with the limit, and the one beside it.
+pub const LIMITED: &str = "limited";
+pub const FREE: &str = "free";
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    Requests,
+    Rows,
+    Bytes,
+}
+
+impl Unit {
+    pub fn throttle_type(self) -> ThrottleType {
+        match self {
+            Unit::Requests => ThrottleType::RequestNumber,
+            Unit::Rows => ThrottleType::ReadNumber,
+            Unit::Bytes => ThrottleType::ReadSize,
+        }
+    }
+
+    /// How many a client has seen: an operation is one request.
+    pub fn of(self, tally: &Tally) -> u64 {
+        match self {
+            Unit::Requests => tally.operations,
+            Unit::Rows => tally.rows,
+            Unit::Bytes => tally.bytes,
+        }
+    }
+
+    /// As a limit is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Requests => "req/s",
+            Unit::Rows => "rows/s",
+            Unit::Bytes => "B/s",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Limit {
+    pub unit: Unit,
+    pub per_second: u64,
+}
+
+impl Limit {
+    pub fn requests(per_second: u64) -> Limit {
+        Limit { unit: Unit::Requests, per_second }
+    }
+}
+
+/// What a user does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Does {
+    Get,
+    Scan,
+}
+
+/// How often a user does it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Demand {
+    /// As often as so many threads can, each with one operation under way.
+    Closed { threads: usize },
+    /// So many operations a second, of which so many may be under way.
+    Open { per_second: f64, outstanding: usize },
+}
+
+impl Demand {
+    pub fn per_second(self) -> Option<f64> {
+        match self {
+            Demand::Closed { .. } => None,
+            Demand::Open { per_second, .. } => Some(per_second),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    pub user: &'static str,
+    pub does: Does,
+    pub demand: Demand,
+}
+
+/// One run. Without the limited user it is what the free one is compared with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plan {
+    pub experiment: Experiment,
+    pub limited: Option<Part>,
+    pub free: Part,
+    pub limit: Option<Limit>,
+}
+
+/// What `free` does in open loops.
+fn free_gets(options: &Throttling) -> Part {
+    let demand = Demand::Open { per_second: options.free_rate, outstanding: options.outstanding };
+    Part { user: FREE, does: Does::Get, demand }
+}
+
+/// Open loops: `limited` wants `times` its limit.
+fn open(options: &Throttling, experiment: Experiment, does: Does, limit: Limit, an_operation: f64, times: f64) -> Plan {
+    let per_second = limit.per_second as f64 / an_operation * times;
+    // Who wants much more than it may have is to be seen by the server, not to be held back here.
+    let second = if experiment == Experiment::Isolation { per_second as usize } else { 0 };
+    let demand = Demand::Open { per_second, outstanding: options.outstanding.max(second) };
+    Plan {
+        experiment,
+        limited: Some(Part { user: LIMITED, does, demand }),
+        free: free_gets(options),
+        limit: Some(limit),
+    }
+}
+
+/// Closed loops of both users.
+pub fn closed(options: &Throttling, does: Does, limit: Option<u64>) -> Plan {
+    let demand = Demand::Closed { threads: options.threads };
+    Plan {
+        experiment: Experiment::Study,
+        limited: Some(Part { user: LIMITED, does, demand }),
+        free: Part { user: FREE, does: Does::Get, demand },
+        limit: limit.map(Limit::requests),
+    }
+}
+
+/// The study: without a limit first.
+pub fn study(options: &Throttling) -> Vec<Plan> {
+    let limits = || std::iter::once(None).chain(options.limits.iter().copied().map(Some));
+    let of = |does| limits().map(move |limit| closed(options, does, limit));
+    of(Does::Get).chain(of(Does::Scan)).collect()
+}
+
+/// Each of two users alone wants as much as the server can do, which is known from closed loops; without and with a limit.
+pub fn total(options: &Throttling, capacity: f64) -> [Plan; 2] {
+    let demand = Demand::Open { per_second: capacity.max(1.0), outstanding: options.outstanding };
+    let part = |user| Part { user, does: Does::Get, demand };
+    let plan = |limit| Plan { experiment: Experiment::Total, limited: Some(part(LIMITED)), free: part(FREE), limit };
+    [plan(None), plan(Some(Limit::requests((capacity / 10.0).max(1.0) as u64)))]
+}
+
+/// What `free` does alone.
+pub fn alone(options: &Throttling) -> Plan {
+    Plan { experiment: Experiment::Isolation, limited: None, free: free_gets(options), limit: None }
+}
+
+/// Open loops with limits of all units; `row_bytes`: of a row in an answer.
+pub fn limits(options: &Throttling, row_bytes: u64) -> Vec<Plan> {
+    let scan_bytes = (SCAN_ROWS * row_bytes) as f64;
+    let mut plans = Vec::new();
+    let mut add = |experiment, does, limits: &[u64], unit, an_operation: f64| {
+        if options.has(experiment) {
+            let limits = limits.iter().map(|per_second| Limit { unit, per_second: *per_second });
+            plans.extend(limits.map(|limit| open(options, experiment, does, limit, an_operation, options.demand)));
+        }
+    };
+    add(Experiment::Accuracy, Does::Get, &options.open_limits, Unit::Requests, 1.0);
+    add(Experiment::Rows, Does::Scan, &options.row_limits, Unit::Rows, SCAN_ROWS as f64);
+    add(Experiment::Bytes, Does::Scan, &options.byte_limits, Unit::Bytes, scan_bytes);
+    if options.has(Experiment::Isolation) {
+        plans.push(open(options, Experiment::Isolation, Does::Get, Limit::requests(1000), 1.0, 10.0));
+    }
+    plans
+}
+
+/// Limits that follow each other in one run.
+pub const CHANGES: [u64; 3] = [1000, 500, 2000];
+
+/// `limited` always wants more than the highest of them.
+pub fn change(options: &Throttling) -> Plan {
+    let most = CHANGES.into_iter().max().unwrap_or(0) as f64;
+    let limit = Limit::requests(CHANGES[0]);
+    open(options, Experiment::Change, Does::Get, limit, 1.0, options.demand * most / CHANGES[0] as f64)
+}
+
+/// How many runs there are, those of many users among them.
+pub fn count(options: &Throttling) -> usize {
+    let has = |experiment, runs: usize| if options.has(experiment) { runs } else { 0 };
+    let limits = limits(options, 1000).len();
+    let capacity = usize::from(!options.has(Experiment::Study));
+    has(Experiment::Study, study(options).len())
+        + has(Experiment::Total, 2 + capacity)
+        + if limits > 0 { 1 + limits } else { 0 }
+        + has(Experiment::Change, 1)
+        + has(Experiment::Users, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::throttling::options::tests::options;
+
+    fn wanted(plan: &Plan) -> Demand {
+        plan.limited.unwrap().demand
+    }
+
+    #[test]
+    fn the_study_begins_without_a_limit() {
+        let plans = study(&options(&["--limits", "7,8", "--threads", "3"]));
+        let seen: Vec<_> = plans.iter().map(|p| (p.limited.unwrap().does, p.limit.map(|l| l.per_second))).collect();
+        let of = |does| [(does, None), (does, Some(7)), (does, Some(8))];
+        assert_eq!(seen, [of(Does::Get), of(Does::Scan)].concat());
+        assert!(plans.iter().all(|p| wanted(p) == Demand::Closed { threads: 3 } && p.free.does == Does::Get));
+    }
+
+    #[test]
+    fn an_open_loop_wants_more_than_its_limit_in_operations() {
+        let options = options(&["--open-limits", "10", "--row-limits", "10000", "--byte-limits", "1000000"]);
+        let plans = limits(&options, 1000);
+        let rates: Vec<f64> = plans.iter().filter_map(|p| wanted(p).per_second()).collect();
+        assert_eq!(rates, [12.0, 120.0, 12.0, 10_000.0]);
+        assert_eq!(wanted(&plans[0]), Demand::Open { per_second: 12.0, outstanding: 1000 });
+        assert_eq!(wanted(&plans[3]), Demand::Open { per_second: 10_000.0, outstanding: 10_000 });
+        assert!(plans.iter().all(|p| p.free == alone(&options).free));
+        assert_eq!(wanted(&change(&options)).per_second(), Some(2400.0));
+        assert_eq!(total(&options, 20_000.0)[1].limit, Some(Limit::requests(2000)));
+    }
+
+    #[test]
+    fn runs_are_counted() {
+        assert_eq!(count(&options(&["--experiments", "users"])), 1);
+        assert_eq!(count(&options(&["--experiments", "total"])), 3);
+        assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
+        assert_eq!(count(&options(&[])), 12 + 2 + 1 + 7 + 2 + 2 + 1 + 1 + 1);
+    }
+}

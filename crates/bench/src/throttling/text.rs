@@ -1,0 +1,206 @@
+//! The tables that a terminal shows: for each server what the limits did, then the latencies, then what was asked beside.
+
+use super::plan::{Limit, Unit};
+use super::results::{Change, Crowd, Report, Run, ServerResults, User};
+use crate::report::number::{or_dash, short, three, time, trimmed};
+use crate::report::table;
+use std::fmt::Write;
+
+pub const RATE_HEADS: [&str; 17] = [
+    "experiment",
+    "workload",
+    "loop",
+    "limit",
+    "wanted",
+    "observed",
+    "÷ limit",
+    "least 1 s",
+    "most 1 s",
+    "holds",
+    "throttled",
+    "failed",
+    "not begun",
+    "free ops/s",
+    "total ops/s",
+    "CPU/op",
+    "other cores",
+];
+
+pub const LATENCY_HEADS: [&str; 14] = [
+    "experiment",
+    "workload",
+    "limit",
+    "user",
+    "does",
+    "ops/s",
+    "mean",
+    "p50",
+    "p95",
+    "p99",
+    "p99.9",
+    "max",
+    "p50 ÷ alone",
+    "p99 ÷ alone",
+];
+
+/// A share of a limit, in which thousandths matter.
+pub fn share(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+/// An amount of a unit each second.
+fn amount(unit: Unit, per_second: f64) -> String {
+    format!("{} {}", trimmed(&short(per_second)), unit.name())
+}
+
+/// Limits are exact: 999 is not a thousand.
+pub fn limit(limit: Option<Limit>) -> String {
+    limit.map_or_else(|| "–".to_owned(), |limit| format!("{} {}", limit.per_second, limit.unit.name()))
+}
+
+/// How much of the unit one operation is, on average, so that demand is told in what the limit counts.
+fn wanted(run: &Run, user: &User) -> String {
+    let unit = run.limit.map_or(Unit::Requests, |limit| limit.unit);
+    let of_operation = match unit {
+        Unit::Requests => 1.0,
+        Unit::Rows => user.rows_per_s / user.operations_per_s.max(1e-9),
+        Unit::Bytes => user.bytes_per_s / user.operations_per_s.max(1e-9),
+    };
+    or_dash(user.demand_per_s, |rate| amount(unit, rate * of_operation))
+}
+
+fn observed(run: &Run, user: &User) -> String {
+    let unit = run.limit.map_or(Unit::Requests, |limit| limit.unit);
+    let per_second = user.accuracy.map_or(user.operations_per_s, |accuracy| accuracy.observed_per_s);
+    amount(unit, per_second)
+}
+
+pub fn rates(run: &Run) -> [String; 17] {
+    let user = run.limited.as_ref();
+    let of = |write: &dyn Fn(&User) -> String| user.map_or_else(|| "–".to_owned(), write);
+    let accuracy = user.and_then(|user| user.accuracy);
+    [
+        run.experiment.name().to_owned(),
+        run.workload.to_owned(),
+        if run.open { "open" } else { "closed" }.to_owned(),
+        limit(run.limit),
+        of(&|user| wanted(run, user)),
+        of(&|user| observed(run, user)),
+        or_dash(accuracy.map(|a| a.of_limit), share),
+        or_dash(accuracy.and_then(|a| a.least_second), share),
+        or_dash(accuracy.and_then(|a| a.most_second), share),
+        accuracy.map_or("–", |a| if a.holds { "yes" } else { "no" }).to_owned(),
+        of(&|user| user.throttled.to_string()),
+        run.users().map(|user| user.failed).sum::<u64>().to_string(),
+        run.users().map(|user| user.not_begun).sum::<u64>().to_string(),
+        short(run.free.operations_per_s),
+        short(run.operations_per_s),
+        or_dash(run.server_cpu_us_per_operation, time),
+        or_dash(run.other_cores, three),
+    ]
+}
+
+pub fn latencies(run: &Run) -> Vec<[String; 14]> {
+    let line = |user: &User| {
+        let beside = run.beside.filter(|_| user.user == run.free.user);
+        let (does, l) = (if user.does == super::plan::Does::Get { "get" } else { "scan" }, user.latency);
+        let [mean, p50, p95, p99, p999, max] = if user.operations == 0 {
+            ["–"; 6].map(str::to_owned)
+        } else {
+            [l.mean_us, l.p50_us, l.p95_us, l.p99_us, l.p999_us, l.max_us].map(time)
+        };
+        [
+            run.experiment.name().to_owned(),
+            run.workload.to_owned(),
+            limit(run.limit),
+            user.user.to_owned(),
+            does.to_owned(),
+            short(user.operations_per_s),
+            mean,
+            p50,
+            p95,
+            p99,
+            p999,
+            max,
+            or_dash(beside.map(|b| b.p50_of_alone), three),
+            or_dash(beside.map(|b| b.p99_of_alone), three),
+        ]
+    };
+    run.users().map(line).collect()
+}
+
+/// What a change of a limit did.
+pub fn change(change: &Change) -> String {
+    let Change { from, to, set_in_ms, followed_after_ms, .. } = change;
+    let followed = followed_after_ms
+        .map_or_else(|| "not followed".to_owned(), |ms| format!("followed after {}", time(ms.max(0.0) * 1e3)));
+    format!("limit {from} → {to} req/s: set in {}, {followed}", time(set_in_ms * 1e3))
+}
+
+/// What a crowd got.
+pub fn crowd(crowd: &Crowd) -> String {
+    let quantiles = [0.0, 0.01, 0.5, 0.99, 1.0].map(|q| share(crowd.quantile(q)));
+    let [least, p1, p50, p99, most] = quantiles;
+    format!(
+        "{} users with {} req/s each: observed ÷ limit {least} (least), {p1} (p1), {p50} (p50), {p99} (p99), {most} (most); \
+         held for {}; {} ops/s, {} throttled, {} failed, {} not begun, CPU/op {}; limits set in {}",
+        crowd.users,
+        crowd.limit,
+        crowd.held,
+        short(crowd.operations_per_s),
+        crowd.throttled,
+        crowd.failed,
+        crowd.not_begun,
+        or_dash(crowd.server_cpu_us_per_operation, time),
+        time(crowd.set_in_ms * 1e3),
+    )
+}
+
+/// What a limit left of the total.
+pub fn kept(kept: f64) -> String {
+    format!("both users together with a limit: {} of their total without it", share(kept))
+}
+
+/// The lines under the tables.
+pub fn remarks(server: &ServerResults) -> Vec<String> {
+    let kept = server.kept.map(kept);
+    kept.into_iter().chain(server.changes.iter().map(change)).chain(server.crowd.iter().map(crowd)).collect()
+}
+
+pub fn text(report: &Report) -> String {
+    let mut out = format!("{} rows. {}. {}\n", report.options.rows, report.machine, report.date);
+    for server in &report.servers {
+        let _ = writeln!(out, "\n{}", server.title);
+        let rates: Vec<_> = server.runs.iter().map(rates).collect();
+        let latencies: Vec<_> = server.runs.iter().flat_map(latencies).collect();
+        if !rates.is_empty() {
+            let _ = write!(out, "{}\n{}", table(&RATE_HEADS, &rates), table(&LATENCY_HEADS, &latencies));
+        }
+        for remark in remarks(server) {
+            let _ = writeln!(out, "{remark}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::throttling::results::tests::report;
+
+    #[test]
+    fn a_line_for_each_run_and_each_user_and_remarks() {
+        let text = text(&report());
+        let lines = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+        // Two servers; two workloads with and without a limit, once the rates, twice the latencies.
+        assert_eq!(lines("study "), 2 * 4 * 3, "{text}");
+        assert_eq!(lines("isolation "), 2 * (2 + 3), "{text}");
+        let line = text.lines().find(|line| line.starts_with("rows ")).unwrap();
+        for said in ["5000 rows/s", "scan+get", "open", "300 rows/s", "5 K rows/s", "1.000", "yes"] {
+            assert!(line.contains(said), "{said}: {line}");
+        }
+        assert!(text.contains("limit 1000 → 500 req/s: set in 3.00 ms, followed after 100 ms"), "{text}");
+        assert!(text.contains("2 users with 1000 req/s each: observed ÷ limit 0.900 (least)"), "{text}");
+        assert!(text.contains("with a limit: 0.995 of their total"), "{text}");
+    }
+}
