@@ -1,4 +1,4 @@
-//! `martite bench offheap` as a user runs it: its own server, few rows, every workload.
+//! `martite bench` as a user runs it: its own server, few rows, every workload and experiment.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
@@ -54,4 +54,57 @@ fn a_small_run_measures_every_workload_and_writes_its_report() {
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     assert_eq!(page.matches("<svg").count(), 24);
     assert_eq!(files(&out), 2, "the server's data are gone");
+}
+
+#[test]
+fn a_small_run_of_throttling_makes_every_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("report");
+    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
+        .args(["bench", "throttling", "--rows", "1000", "--regions", "2", "--threads", "2", "--limits", "200"])
+        .args(["--open-limits", "50", "--row-limits", "5000", "--byte-limits", "1048576", "--free-rate", "100"])
+        .args(["--users", "20", "--seconds", "0.5", "--warmup", "0", "--cache-mib", "64", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{told}\n{errors}");
+
+    let report = std::fs::read_to_string(out.join("report.json")).unwrap();
+    // The study without and with a limit of both workloads; the users' run stands apart.
+    for (experiment, runs) in
+        [("study", 4), ("total", 2), ("accuracy", 1), ("rows", 1), ("bytes", 1), ("isolation", 2), ("change", 1)]
+    {
+        let found = report.matches(&format!("\"experiment\": \"{experiment}\"")).count();
+        assert_eq!(found, runs, "{experiment}: {report}");
+        // A line of rates, and one of latencies for each user.
+        assert!(told.lines().filter(|line| line.starts_with(&format!("{experiment} "))).count() > runs, "{told}");
+    }
+    assert!(told.contains("20 users with 10 req/s each"), "{told}");
+    // Accuracy is not this test's affair on a busy machine; that limits are in force is: 200 and 50 a second, not thousands.
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    for run in report["servers"][0]["runs"].as_array().unwrap() {
+        let (limited, limit) = (&run["limited"], &run["limit"]);
+        if limit["unit"] == "requests" && run["experiment"] != "change" {
+            let of_limit = limited["accuracy"]["of_limit"].as_f64().unwrap();
+            assert!(of_limit < 3.0, "{run}");
+            assert_eq!(limited["other_errors"], 0, "{run}");
+        }
+    }
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert_eq!(page.matches("<svg").count(), 3 + 1 + 12);
+    assert_eq!(files(&out), 2, "the server's data are gone");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before_a_server_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
+        .args(["bench", "throttling", "--rows", "100", "--out"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success() && told.contains("--rows must be at least 100 for each of the --regions"), "{told}");
+    assert_eq!(files(folder.path()), 0);
 }

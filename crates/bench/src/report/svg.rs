@@ -147,12 +147,12 @@ impl Plot<'_> {
         series.values.iter().enumerate().filter_map(place).collect()
     }
 
-    /// For each label and series a mark at its value and a line from its least to its most.
-    pub fn ranges(&self, ends: &[Vec<Option<(f64, f64)>>]) -> Markup {
+    /// For each label and series a mark at its value and a line from its least to its most. The axis has at least what is `shown`.
+    pub fn ranges(&self, ends: &[Vec<Option<(f64, f64)>>], shown: (f64, f64)) -> Markup {
         let values = self.series.iter().flat_map(|s| s.values.iter().flatten().copied());
         let all = || values.clone().chain(ends.iter().flatten().flatten().flat_map(|(least, most)| [*least, *most]));
-        let (least, most) = all().fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
-        let axis = if least > most { Axis::linear(1.0) } else { Axis::between(least, most) };
+        let (least, most) = all().fold(shown, |(least, most), v| (least.min(v), most.max(v)));
+        let axis = Axis::between(least, most);
         let apart = ((WIDTH - LEFT - RIGHT) / self.labels.len().max(1) as f64 * 0.3).min(14.0);
         let inside = html! {
             @for (nth, series) in self.series.iter().enumerate() {
@@ -240,10 +240,10 @@ mod tests {
         let labels = ["10".to_owned(), "20".to_owned()];
         let all = [Series { name: "a".into(), values: vec![Some(1.0), None], colour: 0, faint: false }];
         let plot = Plot { title: "t", labels: &labels, series: &all, write: three, logarithmic: false };
-        let svg = plot.ranges(&[vec![Some((0.5, 2.0)), None]]).into_string();
+        let svg = plot.ranges(&[vec![Some((0.5, 2.0)), None]], (0.9, 1.1)).into_string();
         assert!(svg.contains("a, 10: 1.00, 1 s from 0.500 to 2.00"), "{svg}");
         assert_eq!(svg.matches("<circle").count(), 1);
-        assert!(!plot.ranges(&[]).into_string().contains("NaN"));
+        assert!(!plot.ranges(&[], (1.0, 1.0)).into_string().contains("NaN"));
     }
 
     #[test]

@@ -13,6 +13,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const LIMITED_COLOUR: usize = 3;
 const FREE_COLOUR: usize = 2;
 const LIMIT_COLOUR: usize = 5;
+/// What of observed / limit is shown at least: how far the worst second may be off.
+const SHOWN: (f64, f64) = (0.95, 1.05);
 /// A plot whose greatest value is so many times its least has a logarithmic axis.
 const FAR: f64 = 8.0;
 /// Seconds that a plot's axis can name.
@@ -154,7 +156,7 @@ fn accuracy_plot(report: &Report, unit: Unit, name: &str) -> Markup {
         ends.push(all.iter().map(|a| a.and_then(|a| a.least_second.zip(a.most_second))).collect());
     }
     let title = format!("observed ÷ limit of {name} a second, by limit");
-    Plot { title: &title, labels: &labels, series: &series, write: share, logarithmic: false }.ranges(&ends)
+    Plot { title: &title, labels: &labels, series: &series, write: share, logarithmic: false }.ranges(&ends, SHOWN)
 }
 
 /// A limit under an axis: whole if it is short.
@@ -272,7 +274,7 @@ fn remarked(report: &Report) -> Markup {
             }
         }
         @if !series.is_empty() {
-            div.plots { (Plot { title: &title, labels: &labels, series: &series, write: share, logarithmic: false }.lines()) }
+            div.plots { (Plot { title: &title, labels: &labels, series: &series, write: share, logarithmic: false }.ranges(&[], SHOWN)) }
         }
     }
 }
@@ -289,7 +291,7 @@ fn second_by_second(report: &Report) -> Markup {
         }
         @for (i, server) in report.servers.iter().enumerate() {
             h3 class=(format!("s{i}")) { span.dot {} (server.title) }
-            div.plots { @for run in &server.runs { (run_plot(run, server)) } }
+            div.plots.seconds { @for run in &server.runs { (run_plot(run, server)) } }
         }
     }
 }
@@ -301,16 +303,7 @@ fn run_plot(run: &Run, server: &ServerResults) -> Markup {
         (0..seconds).map(|i| if i % step == 0 { (i + 1).to_string() } else { String::new() }).collect();
     let counts = |per_second: &[u64]| per_second.iter().map(|n| Some(*n as f64)).collect::<Vec<_>>();
     let mut series = Vec::new();
-    if let Some(limited) = &run.limited {
-        let values = counts(&limited.per_second);
-        series.push(Series { name: LIMITED.to_owned(), values, colour: LIMITED_COLOUR, faint: false });
-    }
-    series.push(Series {
-        name: FREE.to_owned(),
-        values: counts(&run.free.per_second),
-        colour: FREE_COLOUR,
-        faint: false,
-    });
+    // First, so that it is below the others.
     if let Some(first) = run.limit_in_operations() {
         let changes = if run.experiment == Experiment::Change { server.changes.as_slice() } else { &[] };
         // In force in most of the second.
@@ -318,6 +311,12 @@ fn run_plot(run: &Run, server: &ServerResults) -> Markup {
         let values = (0..seconds).map(|i| Some(at(i).map_or(first, |change| change.to as f64))).collect();
         series.push(Series { name: "limit".to_owned(), values, colour: LIMIT_COLOUR, faint: true });
     }
+    if let Some(limited) = &run.limited {
+        let values = counts(&limited.per_second);
+        series.push(Series { name: LIMITED.to_owned(), values, colour: LIMITED_COLOUR, faint: false });
+    }
+    let values = counts(&run.free.per_second);
+    series.push(Series { name: FREE.to_owned(), values, colour: FREE_COLOUR, faint: false });
     let values = || series.iter().flat_map(|s| s.values.iter().flatten().copied());
     let (least, most) =
         values().fold((f64::MAX, 0.0), |(least, most): (f64, f64), v| (least.min(v.max(1.0)), most.max(v)));

@@ -142,8 +142,8 @@ impl Measure<'_> {
         let per_second = limit as f64 * self.options.demand;
         let outstanding = usize::try_from(limit * CROWD_SECONDS).unwrap_or(usize::MAX);
         let demand = Demand::Open { per_second, outstanding: outstanding.min(self.options.outstanding) };
-        let part = Part { user: "", does: Does::Get, demand };
-        let loads = names.iter().map(|user| Load { user: user.clone(), connections: 1, ..self.load(&part) });
+        let part = Part { user: "", does: Does::Get, demand, connections: 1 };
+        let loads = names.iter().map(|user| Load { user: user.clone(), ..self.load(&part) });
         let loads: Vec<Load<'_>> = loads.collect();
         let outcome = self.drive(&loads, first).await?;
         self.for_each(&names, None).await?;
@@ -175,7 +175,7 @@ impl Measure<'_> {
     }
 
     fn load(&self, part: &Part) -> Load<'_> {
-        let connections = self.options.connections;
+        let connections = part.connections;
         let (depth, pace) = match part.demand {
             Demand::Closed { threads } => (threads / connections, Pace::Closed),
             Demand::Open { per_second, outstanding } => {

@@ -89,6 +89,7 @@ pub struct Part {
     pub user: &'static str,
     pub does: Does,
     pub demand: Demand,
+    pub connections: usize,
 }
 
 /// One run. Without the limited user it is what the free one is compared with.
@@ -103,7 +104,7 @@ pub struct Plan {
 /// What `free` does in open loops.
 fn free_gets(options: &Throttling) -> Part {
     let demand = Demand::Open { per_second: options.free_rate, outstanding: options.outstanding };
-    Part { user: FREE, does: Does::Get, demand }
+    Part { user: FREE, does: Does::Get, demand, connections: options.connections }
 }
 
 /// Open loops: `limited` wants `times` its limit.
@@ -114,7 +115,7 @@ fn open(options: &Throttling, experiment: Experiment, does: Does, limit: Limit, 
     let demand = Demand::Open { per_second, outstanding: options.outstanding.max(second) };
     Plan {
         experiment,
-        limited: Some(Part { user: LIMITED, does, demand }),
+        limited: Some(Part { user: LIMITED, does, demand, connections: options.connections }),
         free: free_gets(options),
         limit: Some(limit),
     }
@@ -123,10 +124,11 @@ fn open(options: &Throttling, experiment: Experiment, does: Does, limit: Limit, 
 /// Closed loops of both users.
 pub fn closed(options: &Throttling, does: Does, limit: Option<u64>) -> Plan {
     let demand = Demand::Closed { threads: options.threads };
+    let part = |user, does| Part { user, does, demand, connections: options.connections };
     Plan {
         experiment: Experiment::Study,
-        limited: Some(Part { user: LIMITED, does, demand }),
-        free: Part { user: FREE, does: Does::Get, demand },
+        limited: Some(part(LIMITED, does)),
+        free: part(FREE, Does::Get),
         limit: limit.map(Limit::requests),
     }
 }
@@ -138,10 +140,15 @@ pub fn study(options: &Throttling) -> Vec<Plan> {
     of(Does::Get).chain(of(Does::Scan)).collect()
 }
 
-/// Each of two users alone wants as much as the server can do, which is known from closed loops; without and with a limit.
+/// Connections of each user who wants all that a server can do: of one, the server cannot use all its threads.
+const TOTAL_CONNECTIONS: usize = 8;
+
+/// Each of two users alone wants twice as much as the server can do, which is known from closed loops; without and with a limit.
 pub fn total(options: &Throttling, capacity: f64) -> [Plan; 2] {
-    let demand = Demand::Open { per_second: capacity.max(1.0), outstanding: options.outstanding };
-    let part = |user| Part { user, does: Does::Get, demand };
+    let connections = options.connections.max(TOTAL_CONNECTIONS);
+    let demand =
+        Demand::Open { per_second: 2.0 * capacity.max(1.0), outstanding: options.outstanding.max(connections) };
+    let part = |user| Part { user, does: Does::Get, demand, connections };
     let plan = |limit| Plan { experiment: Experiment::Total, limited: Some(part(LIMITED)), free: part(FREE), limit };
     [plan(None), plan(Some(Limit::requests((capacity / 10.0).max(1.0) as u64)))]
 }

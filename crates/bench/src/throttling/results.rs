@@ -209,6 +209,18 @@ impl User {
     }
 }
 
+impl User {
+    /// How much of a unit one operation was, on average; none if there was none.
+    pub fn of_an_operation(&self, unit: Unit) -> Option<f64> {
+        let per_second = match unit {
+            Unit::Requests => return Some(1.0),
+            Unit::Rows => self.rows_per_s,
+            Unit::Bytes => self.bytes_per_s,
+        };
+        (per_second > 0.0).then(|| per_second / self.operations_per_s)
+    }
+}
+
 /// Server CPU for each operation of all loads.
 fn cpu_per_operation(outcome: &Outcome) -> Option<f64> {
     let operations: u64 = outcome.loads.iter().map(|load| load.total.operations).sum();
@@ -220,8 +232,10 @@ impl Run {
     /// The loads of the outcome are the limited user's, if there is one, and the free one's.
     pub fn of(plan: &Plan, outcome: &Outcome) -> Run {
         let seconds = outcome.elapsed.as_secs_f64().max(1e-9);
+        // What is observed of several limits one after the other is not compared with one.
+        let limit = plan.limit.filter(|_| plan.experiment != Experiment::Change);
         let (limited, rest) = match &plan.limited {
-            Some(part) => (Some(User::of(part, plan.limit, &outcome.loads[0], seconds)), &outcome.loads[1..]),
+            Some(part) => (Some(User::of(part, limit, &outcome.loads[0], seconds)), &outcome.loads[1..]),
             None => (None, &outcome.loads[..]),
         };
         let free = User::of(&plan.free, None, &rest[0], seconds);
@@ -255,11 +269,8 @@ impl Run {
     /// The limit in operations a second: exactly, or by what an operation was on average.
     pub fn limit_in_operations(&self) -> Option<f64> {
         let (limit, user) = (self.limit?, self.limited.as_ref()?);
-        let observed = user.accuracy?.observed_per_s;
-        match limit.unit {
-            Unit::Requests => Some(limit.per_second as f64),
-            _ => (observed > 0.0).then(|| limit.per_second as f64 * user.operations_per_s / observed),
-        }
+        let per_operation = user.of_an_operation(limit.unit)?;
+        Some(limit.per_second as f64 / per_operation)
     }
 
     pub fn users(&self) -> impl Iterator<Item = &User> {

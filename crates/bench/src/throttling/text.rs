@@ -4,6 +4,7 @@ use super::plan::{Limit, Unit};
 use super::results::{Change, Crowd, Report, Run, ServerResults, User};
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::table;
+use crate::timeline::BIN;
 use std::fmt::Write;
 
 pub const RATE_HEADS: [&str; 17] = [
@@ -50,7 +51,12 @@ pub fn share(value: f64) -> String {
 
 /// An amount of a unit each second.
 fn amount(unit: Unit, per_second: f64) -> String {
-    format!("{} {}", trimmed(&short(per_second)), unit.name())
+    let number = trimmed(&short(per_second));
+    match (unit, number.split_once(' ')) {
+        // `12.6 MB/s`
+        (Unit::Bytes, Some(_)) => number + unit.name(),
+        _ => number + " " + unit.name(),
+    }
 }
 
 /// Limits are exact: 999 is not a thousand.
@@ -58,15 +64,11 @@ pub fn limit(limit: Option<Limit>) -> String {
     limit.map_or_else(|| "–".to_owned(), |limit| format!("{} {}", limit.per_second, limit.unit.name()))
 }
 
-/// How much of the unit one operation is, on average, so that demand is told in what the limit counts.
+/// Demand, in what the limit counts.
 fn wanted(run: &Run, user: &User) -> String {
     let unit = run.limit.map_or(Unit::Requests, |limit| limit.unit);
-    let of_operation = match unit {
-        Unit::Requests => 1.0,
-        Unit::Rows => user.rows_per_s / user.operations_per_s.max(1e-9),
-        Unit::Bytes => user.bytes_per_s / user.operations_per_s.max(1e-9),
-    };
-    or_dash(user.demand_per_s, |rate| amount(unit, rate * of_operation))
+    let rate = user.demand_per_s.zip(user.of_an_operation(unit)).map(|(rate, of_operation)| rate * of_operation);
+    or_dash(rate, |rate| amount(unit, rate))
 }
 
 fn observed(run: &Run, user: &User) -> String {
@@ -132,8 +134,12 @@ pub fn latencies(run: &Run) -> Vec<[String; 14]> {
 /// What a change of a limit did.
 pub fn change(change: &Change) -> String {
     let Change { from, to, set_in_ms, followed_after_ms, .. } = change;
-    let followed = followed_after_ms
-        .map_or_else(|| "not followed".to_owned(), |ms| format!("followed after {}", time(ms.max(0.0) * 1e3)));
+    let bin_ms = BIN.as_secs_f64() * 1e3;
+    let followed = match followed_after_ms {
+        None => "not followed".to_owned(),
+        Some(ms) if *ms < bin_ms => format!("followed within {}", time(bin_ms * 1e3)),
+        Some(ms) => format!("followed after {}", time(ms * 1e3)),
+    };
     format!("limit {from} → {to} req/s: set in {}, {followed}", time(set_in_ms * 1e3))
 }
 
