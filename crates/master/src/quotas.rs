@@ -27,6 +27,8 @@ struct State {
     settings: Arc<Settings>,
     /// When the rows were read; None: not since they last changed.
     read_ms: Option<u64>,
+    /// How far the regions had been written then.
+    read_point: u64,
 }
 
 #[derive(Default)]
@@ -43,7 +45,8 @@ impl Quotas {
         load(&mut self.0.lock(), services)
     }
 
-    /// Reads the rows if the last reading is `hbase.quota.refresh.period` ago, or failed.
+    /// Reads the rows if somebody has written any since, or the last reading is `hbase.quota.refresh.period` ago, or
+    /// failed.
     pub fn refresh(&self, services: &Services) -> Result<(), MasterError> {
         if !are_enabled(services) {
             return Ok(());
@@ -51,7 +54,10 @@ impl Quotas {
         let mut state = self.0.lock();
         let period = services.config.get(keys::QUOTA_REFRESH_PERIOD);
         let fresh = |read_ms: u64| services.clock.now_ms().saturating_sub(read_ms) < period;
-        if state.read_ms.is_some_and(fresh) { Ok(()) } else { load(&mut state, services) }
+        if state.read_ms.is_some_and(fresh) && state.read_point == QuotaRows(services).read_point() {
+            return Ok(());
+        }
+        load(&mut state, services)
     }
 
     /// Puts the switch of `enable_rpc_throttle` in force.
@@ -155,6 +161,8 @@ impl Quotas {
 fn load(state: &mut State, services: &Services) -> Result<(), MasterError> {
     // A failure leaves the old settings in force, to be read again soon.
     state.read_ms = None;
+    // Before the rows: what is written meanwhile is read again.
+    state.read_point = QuotaRows(services).read_point();
     let rows = QuotaRows(services).all()?;
     let cells = rows.iter().flatten().map(OwnedCell::as_ref).filter(|c| c.family() == SETTINGS_FAMILY);
     let cells = cells.map(|c| SettingsCell { row: c.row(), qualifier: c.qualifier(), value: c.value });
@@ -172,6 +180,13 @@ fn load(state: &mut State, services: &Services) -> Result<(), MasterError> {
 struct QuotaRows<'a>(&'a Services);
 
 impl QuotaRows<'_> {
+    /// Grows with every write.
+    fn read_point(&self) -> u64 {
+        let regions = self.0.catalog.live_regions(&TableName::quota_table());
+        let open = regions.iter().filter_map(|r| self.0.host.region(r.encoded_name()));
+        open.map(|region| region.read_point()).fold(0, u64::wrapping_add)
+    }
+
     fn regions(&self) -> Vec<HostRows> {
         let regions = self.0.catalog.live_regions(&TableName::quota_table());
         let rows = |encoded: &str| HostRows { host: self.0.host.clone(), encoded: encoded.to_string() };

@@ -20,4 +20,4 @@ pub use cost::{Amounts, CapacityUnits, Cost, Kind};
 pub use gate::{Answer, Bounds, Gate, Operation, Refusal, Request, Ticket, Woken};
 pub use limiter::{Limiter, Rate};
 pub use plan::{Key, Limit, Owner, Plan, Share};
-pub use settings::{Settings, UserSettings};
+pub use settings::{Priorities, Priority, Settings, UserSettings};

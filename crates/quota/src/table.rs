@@ -12,12 +12,13 @@
 //!                          u:ss         SpaceQuotaSnapshot: usage = the sizes of its tables' snapshots
 //! r.all                    q:s          PBUF Quotas: of every region server
 //! exceedThrottleQuota      q:s          FF on, 00 off
+//! u.…, t.… or n.…          q:priority   online, default or batch; ours: HBase and its tools pass over it
 //! ```
 //!
 //! Example: 10 requests per second for user `bob` is row `u.bob`, column `q:s`, value
 //! `50 42 55 46 · 12 08 · 0a 06 · 08 04 10 0a 20 02`: PBUF; throttle; req_num; SECONDS, 10, MACHINE.
 
-use crate::{Settings, UserSettings};
+use crate::{Priority, Settings, UserSettings};
 use martite_proto::{self as pb, Message};
 use std::fmt;
 
@@ -27,6 +28,8 @@ pub const SETTINGS_FAMILY: &[u8] = b"q";
 pub const USAGE_FAMILY: &[u8] = b"u";
 /// Qualifier of an owner's settings.
 pub const SETTINGS: &[u8] = b"s";
+/// Qualifier of a user's, table's or namespace's priority.
+pub const PRIORITY: &[u8] = b"priority";
 /// Before the table or namespace of a user's settings there.
 const SETTINGS_PREFIX: &[u8] = b"s.";
 /// Qualifier of a table's usage.
@@ -266,6 +269,9 @@ impl Settings {
             self.exceed = decode_switch(cell.value)?;
             return Ok(());
         }
+        if cell.qualifier == PRIORITY {
+            return self.add_priority(cell);
+        }
         let owner = Owner::parse(cell.row, cell.qualifier)?;
         let quotas = decode(cell.value)?;
         check(&quotas)?;
@@ -278,6 +284,19 @@ impl Settings {
             Owner::RegionServer(server) if server == ALL_SERVERS => self.region_server = Some(quotas),
             Owner::RegionServer(_) => return Err("only r.all counts, the quotas of every region server".into()),
         }
+        Ok(())
+    }
+
+    fn add_priority(&mut self, cell: &SettingsCell<'_>) -> Result<(), String> {
+        let Some(priority) = Priority::parse(cell.value) else {
+            return Err(format!("{} is not online, default or batch", cell.value.escape_ascii()));
+        };
+        match Owner::parse(cell.row, SETTINGS)? {
+            Owner::User(user) => self.priorities.users.insert(user, priority),
+            Owner::Table(table) => self.priorities.tables.insert(table, priority),
+            Owner::Namespace(namespace) => self.priorities.namespaces.insert(namespace, priority),
+            _ => return Err("priorities are of users, tables and namespaces".into()),
+        };
         Ok(())
     }
 
@@ -302,6 +321,30 @@ mod tests {
     fn requests(limit: u64) -> pb::Quotas {
         let throttle = pb::Throttle { req_num: Some(timed(limit)), ..Default::default() };
         pb::Quotas { throttle: Some(throttle), ..Default::default() }
+    }
+
+    #[test]
+    fn priorities_stand_beside_quotas() {
+        let cell = |row, value| SettingsCell { row, qualifier: PRIORITY, value };
+        let (settings, skipped) = read([
+            cell(b"u.bob", b"batch"),
+            cell(b"t.ns:t", b"online"),
+            cell(b"n.ns", b"batch"),
+            cell(b"u.eve", b"urgent"),
+            cell(b"r.all", b"batch"),
+        ]);
+        let of = |user, table| settings.priorities.of(user, table);
+        assert_eq!(
+            [of("bob", "ns:t"), of("eve", "ns:t"), of("eve", "ns:other"), of("eve", "t")],
+            [Priority::Batch, Priority::Online, Priority::Batch, Priority::Default]
+        );
+        let reasons: Vec<String> = skipped.into_iter().map(|s| s.reason).collect();
+        assert_eq!(
+            reasons,
+            ["urgent is not online, default or batch", "priorities are of users, tables and namespaces"]
+        );
+        // A user with a priority alone still has the defaults.
+        assert!(settings.users.is_empty());
     }
 
     /// The example of the page, as HBase 2.6.4 wrote it.

@@ -16,9 +16,9 @@ use crate::usage::{OfUser, Usage};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use martite_catalog::TableName;
-use martite_quota::{Answer, Cost, Gate, Key, Operation, Plan, Refusal, Request, Settings, Ticket, Woken};
+use martite_quota::{Answer, Cost, Gate, Key, Operation, Plan, Priority, Refusal, Request, Settings, Ticket, Woken};
 use martite_region::Region;
-use martite_rpc::Call;
+use martite_rpc::{Call, Class};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,6 +45,8 @@ pub(crate) const ONE_READ: Cost =
 pub(crate) struct Toll {
     paid: Vec<Paid>,
     refused: Vec<(TableName, Fault)>,
+    /// None: not asked yet, or nobody has set any.
+    priority: Option<Priority>,
 }
 
 struct Paid {
@@ -97,9 +99,12 @@ impl Parked {
 
     /// Back to the thread that it came from.
     fn go_on(self) {
-        let conn = self.call.conn.clone();
+        let Parked { server, call, toll, again, hold, .. } = self;
+        if toll.priority == Some(Priority::Batch) {
+            return server.go_on_behind(call, toll, again, hold);
+        }
+        let conn = call.conn.clone();
         conn.run_soon(move || {
-            let Parked { server, call, toll, again, hold, .. } = self;
             // The method takes it again.
             drop(hold);
             if call.expired() {
@@ -113,12 +118,17 @@ impl Parked {
 /// The limits of a server and those who wait for them.
 pub struct Throttles {
     /// For those who look whether they are concerned at all.
-    plan: ArcSwap<Plan>,
+    rules: ArcSwap<Rules>,
     state: Mutex<State>,
     wake: Condvar,
     options: QuotaOptions,
     epoch: Instant,
     pub usage: Usage,
+}
+
+struct Rules {
+    plan: Plan,
+    settings: Arc<Settings>,
 }
 
 struct State {
@@ -132,7 +142,7 @@ impl Throttles {
     pub fn new(options: QuotaOptions) -> Arc<Throttles> {
         let gate = Gate::new(Plan::off(), options.units, options.bounds);
         Arc::new(Throttles {
-            plan: ArcSwap::from_pointee(Plan::off()),
+            rules: ArcSwap::from_pointee(Rules { plan: Plan::off(), settings: Arc::default() }),
             state: Mutex::new(State { gate, sleeps_until_ns: 0, stopped: false }),
             wake: Condvar::new(),
             options,
@@ -153,9 +163,10 @@ impl Throttles {
 
     /// Other settings, from now on. Calls that wait for a limit that is no more go on.
     pub fn change(self: &Arc<Self>, settings: Arc<Settings>, throttling: bool) {
-        let plan = if throttling { Plan::new(settings, self.options.default_user) } else { Plan::off() };
+        let limits = || Plan::new(settings.clone(), self.options.default_user);
+        let plan = if throttling { limits() } else { Plan::off() };
         let mut state = self.state.lock();
-        self.plan.store(Arc::new(plan.clone()));
+        self.rules.store(Arc::new(Rules { plan: plan.clone(), settings }));
         let now_ns = self.now_ns();
         let waiting = state.gate.change(plan, now_ns);
         let ready: Vec<Parked> =
@@ -276,8 +287,7 @@ impl RegionServer {
         what: (Operation, Cost),
         again: Again,
     ) -> Turn {
-        let limited = !self.throttles.plan.load().is_empty() || !toll.refused.is_empty();
-        if !limited || region.info().table().is_system() {
+        if self.is_free(&call, &toll) || region.info().table().is_system() {
             return Turn::Now(call, toll);
         }
         let charge = Charge { table: region.info().table().clone(), operation: what.0, cost: what.1 };
@@ -294,15 +304,30 @@ impl RegionServer {
         what: (Operation, Cost),
         again: Again,
     ) -> Turn {
-        if self.throttles.plan.load().is_empty() && toll.refused.is_empty() {
-            return Turn::Now(call, toll);
-        }
         let table = scanner.region.info().table();
-        if table.is_system() {
+        if self.is_free(&call, &toll) || table.is_system() {
             return Turn::Now(call, toll);
         }
         let charge = Charge { table: table.clone(), operation: what.0, cost: what.1 };
         self.turn_under_limits(call, toll, charge, again, Some(scanner))
+    }
+
+    /// Nobody has limits or priorities, and the call asks for none.
+    #[inline]
+    fn is_free(&self, call: &Call, toll: &Toll) -> bool {
+        let rules = self.throttles.rules.load();
+        let settled = toll.priority.is_some()
+            || (rules.settings.priorities.is_empty() && call.attributes.is_empty() && asked(call).is_none());
+        settled && rules.plan.is_empty() && toll.refused.is_empty()
+    }
+
+    /// What a call of low priority does, it does on threads that stand back behind all others.
+    fn go_on_behind(self: &Arc<Self>, call: Call, toll: Toll, again: Again, hold: Option<Hold>) {
+        let server = self.clone();
+        self.pool.spawn_call(Class::Batch, call, move |call| {
+            drop(hold);
+            again(&server, call, toll);
+        });
     }
 
     fn turn_under_limits(
@@ -322,7 +347,18 @@ impl RegionServer {
         }
         let throttles = &self.throttles;
         let user = throttles.user(&call);
-        if !throttles.plan.load().concerns(user, charge.table.as_str()) {
+        let rules = throttles.rules.load();
+        if toll.priority.is_none() {
+            let set = || rules.settings.priorities.of(user, charge.table.as_str());
+            let priority = asked(&call).unwrap_or_else(set);
+            toll.priority = Some(priority);
+            if priority == Priority::Batch {
+                let hold = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
+                self.go_on_behind(call, toll, again, hold);
+                return Turn::Parked;
+            }
+        }
+        if !rules.plan.concerns(user, charge.table.as_str()) {
             return Turn::Now(call, toll);
         }
         let key = Key { user: user.into(), table: charge.table.as_str().into() };
@@ -363,7 +399,34 @@ impl RegionServer {
     }
 }
 
+/// The priority that a call itself asks for: by the request attribute `martite.priority`, or by `setPriority`, whose
+/// numbers below 10 mean nothing to HBase (0 is its default).
+#[inline]
+fn asked(call: &Call) -> Option<Priority> {
+    if !call.attributes.is_empty()
+        && let Some((_, value)) = call.attributes.iter().find(|(name, _)| name == PRIORITY_ATTRIBUTE)
+    {
+        return Priority::parse(value);
+    }
+    match call.priority {
+        Some(1) => Some(Priority::Batch),
+        Some(2) => Some(Priority::Online),
+        _ => None,
+    }
+}
+
+const PRIORITY_ATTRIBUTE: &str = "martite.priority";
+
 impl Toll {
+    /// The threads on which a call goes on that may block.
+    pub fn class(&self, default: Class) -> Class {
+        match self.priority {
+            Some(Priority::Batch) => Class::Batch,
+            Some(Priority::Online) => Class::Priority,
+            _ => default,
+        }
+    }
+
     /// What the call read of a region's table.
     #[inline]
     pub fn settle(&mut self, region: &Region, read_bytes: usize) {

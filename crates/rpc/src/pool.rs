@@ -10,6 +10,7 @@
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
 //! Scan  threads of its own, to which the system gives the processor when others leave it
+//! Batch the same, still further back
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
 //! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds.
@@ -35,11 +36,32 @@ pub enum Class {
     Replication = 4,
     /// Administration; may wait long (flush, DDL).
     Admin = 5,
+    /// Whatever is to use only what others leave.
+    Batch = 6,
+}
+
+/// How many classes there are.
+const CLASSES: usize = 7;
+
+/// The threads that take jobs of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Group {
+    All = 0,
+    Scan = 1,
+    Batch = 2,
 }
 
 impl Class {
-    pub const ALL: [Class; 6] =
-        [Class::Read, Class::Scan, Class::Write, Class::Priority, Class::Replication, Class::Admin];
+    pub const ALL: [Class; CLASSES] =
+        [Class::Read, Class::Scan, Class::Write, Class::Priority, Class::Replication, Class::Admin, Class::Batch];
+
+    fn group(self) -> Group {
+        match self {
+            Class::Scan => Group::Scan,
+            Class::Batch => Group::Batch,
+            _ => Group::All,
+        }
+    }
 }
 
 /// What one class may use.
@@ -56,13 +78,15 @@ pub struct ClassOptions {
 /// Threads and classes of a pool.
 #[derive(Debug, Clone)]
 pub struct PoolOptions {
-    /// For all classes but scans.
+    /// For all classes but scans and batch work.
     pub threads: usize,
     pub scan_threads: usize,
     /// How much the scan threads stand back behind all others of the machine (0 to 19, `nice`).
     pub scan_nice: i32,
+    pub batch_threads: usize,
+    pub batch_nice: i32,
     /// Indexed by `Class as usize`.
-    pub classes: [ClassOptions; 6],
+    pub classes: [ClassOptions; CLASSES],
 }
 
 impl PoolOptions {
@@ -75,7 +99,17 @@ impl PoolOptions {
             threads,
             scan_threads: half,
             scan_nice: SCAN_NICE,
-            classes: [class(8, most), class(1, half), class(8, most), class(16, all), class(2, half), class(2, half)],
+            batch_threads: half,
+            batch_nice: BATCH_NICE,
+            classes: [
+                class(8, most),
+                class(1, half),
+                class(8, most),
+                class(16, all),
+                class(2, half),
+                class(2, half),
+                class(1, half),
+            ],
         }
     }
 }
@@ -83,6 +117,8 @@ impl PoolOptions {
 /// A thirtieth of the weight of an ordinary thread: beside a scan of the whole table the 99th percentile of Gets is what
 /// it is without one, and a machine full of Gets still lets scans go on (docs/benchmarks.md).
 const SCAN_NICE: i32 = 15;
+/// The least that there is.
+const BATCH_NICE: i32 = 19;
 
 /// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -95,13 +131,13 @@ pub struct Pool {
 
 struct Inner {
     state: Mutex<State>,
-    work: Condvar,
-    scan_work: Condvar,
+    /// What the threads of each group wait for.
+    work: [Condvar; 3],
 }
 
 #[derive(Default)]
 struct State {
-    queues: [Queue; 6],
+    queues: [Queue; CLASSES],
     /// Clock of the class served last: the present.
     present: u64,
     stopped: bool,
@@ -128,21 +164,27 @@ impl Pool {
             queue.max_queued = class.max_queued;
             queue.weight = u64::from(class.weight.max(1));
         }
-        let inner = Arc::new(Inner { state: Mutex::new(state), work: Condvar::new(), scan_work: Condvar::new() });
+        let inner = Arc::new(Inner { state: Mutex::new(state), work: Default::default() });
         let mut pool = Pool { inner, threads: Vec::new() };
         for i in 0..options.threads.max(1) {
-            pool.start(format!("pool-{i}"), |inner| inner.run(false))?;
+            pool.start(format!("pool-{i}"), |inner| inner.run(Group::All))?;
         }
-        let nice = options.scan_nice;
-        for i in 0..options.scan_threads.max(1) {
-            pool.start(format!("scan-{i}"), move |inner| {
+        pool.start_behind("scan", options.scan_threads, options.scan_nice, Group::Scan)?;
+        pool.start_behind("batch", options.batch_threads, options.batch_nice, Group::Batch)?;
+        Ok(Arc::new(pool))
+    }
+
+    /// Threads that stand back behind others.
+    fn start_behind(&mut self, name: &str, threads: usize, nice: i32, group: Group) -> std::io::Result<()> {
+        for i in 0..threads.max(1) {
+            self.start(format!("{name}-{i}"), move |inner| {
                 if let Err(e) = rustix::process::setpriority_process(None, nice) {
-                    tracing::warn!("a scan thread keeps its priority: {e}");
+                    tracing::warn!("a thread keeps its priority: {e}");
                 }
-                inner.run(true);
+                inner.run(group);
             })?;
         }
-        Ok(Arc::new(pool))
+        Ok(())
     }
 
     fn start(&mut self, name: String, run: impl FnOnce(&Inner) + Send + 'static) -> std::io::Result<()> {
@@ -178,8 +220,9 @@ impl Drop for Pool {
         let waiting: Vec<Job> = state.queues.iter_mut().flat_map(|q| q.jobs.drain(..)).collect();
         drop(state);
         drop(waiting);
-        self.inner.work.notify_all();
-        self.inner.scan_work.notify_all();
+        for work in &self.inner.work {
+            work.notify_all();
+        }
         let here = std::thread::current().id();
         for thread in self.threads.drain(..).filter(|t| t.thread().id() != here) {
             let _ = thread.join();
@@ -231,24 +274,24 @@ impl Inner {
         queue.enter(present);
         queue.jobs.push_back(job);
         drop(state);
-        self.of(class as usize).notify_one();
+        self.of(class).notify_one();
         true
     }
 
     /// What threads that take jobs of this class wait for.
-    fn of(&self, class: usize) -> &Condvar {
-        if class == Class::Scan as usize { &self.scan_work } else { &self.work }
+    fn of(&self, class: Class) -> &Condvar {
+        &self.work[class.group() as usize]
     }
 
-    /// A thread's life; for scans, or for all other classes.
-    fn run(&self, scans: bool) {
+    /// A thread's life.
+    fn run(&self, group: Group) {
         let mut state = self.state.lock();
         loop {
-            let Some((class, job)) = state.next(scans) else {
+            let Some((class, job)) = state.next(group) else {
                 if state.stopped {
                     return;
                 }
-                if scans { &self.scan_work } else { &self.work }.wait(&mut state);
+                self.work[group as usize].wait(&mut state);
                 continue;
             };
             let expected = state.start(class);
@@ -263,7 +306,7 @@ impl Inner {
             state = self.state.lock();
             if state.end(class, expected, took) {
                 // This class held back jobs that another thread may take now.
-                self.of(class).notify_one();
+                self.of(Class::ALL[class]).notify_one();
             }
         }
     }
@@ -279,10 +322,10 @@ impl Queue {
 }
 
 impl State {
-    /// The job whose class has the earliest clock; of scans, or of all other classes.
-    fn next(&mut self, scans: bool) -> Option<(usize, Job)> {
+    /// The job whose class has the earliest clock, of the classes of a group.
+    fn next(&mut self, group: Group) -> Option<(usize, Job)> {
         let runnable = |q: &Queue| !q.jobs.is_empty() && q.running < q.max_running;
-        let mine = |class: usize| (class == Class::Scan as usize) == scans;
+        let mine = |class: usize| Class::ALL[class].group() == group;
         let candidates = self.queues.iter().enumerate().filter(|(class, q)| mine(*class) && runnable(q));
         let (class, _) = candidates.min_by_key(|(_, q)| q.clock)?;
         let job = self.queues[class].jobs.pop_front()?;
@@ -315,8 +358,8 @@ mod tests {
 
     use super::*;
 
-    fn pool(threads: usize, classes: [ClassOptions; 6]) -> Arc<Pool> {
-        Pool::new(PoolOptions { threads, classes, scan_threads: 1, scan_nice: 0 }).unwrap()
+    fn pool(threads: usize, classes: [ClassOptions; CLASSES]) -> Arc<Pool> {
+        Pool::new(PoolOptions { threads, classes, scan_nice: 0, batch_nice: 0, ..PoolOptions::new(2) }).unwrap()
     }
 
     const ANY: ClassOptions = ClassOptions { weight: 1, max_queued: 10, max_running: 10 };
@@ -341,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses_and_others_go_on() {
-        let pool = pool(1, [ClassOptions { max_queued: 2, ..ANY }; 6]);
+        let pool = pool(1, [ClassOptions { max_queued: 2, ..ANY }; CLASSES]);
         let release = hold(&pool, Class::Read, 1);
         let (done, all) = mpsc::channel();
         for class in [Class::Read, Class::Read, Class::Write] {
@@ -358,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_class_holds_no_more_threads_than_it_may() {
-        let mut classes = [ANY; 6];
+        let mut classes = [ANY; CLASSES];
         classes[Class::Admin as usize].max_running = 1;
         let pool = pool(2, classes);
         let release = hold(&pool, Class::Admin, 1);
@@ -375,13 +418,23 @@ mod tests {
 
     #[test]
     fn scans_run_on_threads_of_their_own_that_stand_back() {
-        let pool = Pool::new(PoolOptions { threads: 1, scan_threads: 1, scan_nice: 7, classes: [ANY; 6] }).unwrap();
+        let pool = Pool::new(PoolOptions {
+            threads: 1,
+            scan_nice: 7,
+            batch_nice: 9,
+            classes: [ANY; CLASSES],
+            ..PoolOptions::new(2)
+        })
+        .unwrap();
         let release = hold(&pool, Class::Write, 1);
         let (done, all) = mpsc::channel();
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let scan = done.clone();
         pool.spawn(Class::Scan, Box::new(move || scan.send(nice()).unwrap())).unwrap();
         assert_eq!(all.recv(), Ok(7));
+        let batch = done.clone();
+        pool.spawn(Class::Batch, Box::new(move || batch.send(nice()).unwrap())).unwrap();
+        assert_eq!(all.recv(), Ok(9));
         pool.spawn(Class::Read, Box::new(move || done.send(nice()).unwrap())).unwrap();
         drop(release);
         assert_eq!(all.recv(), Ok(rustix::process::getpriority_process(None).unwrap()));
@@ -389,7 +442,7 @@ mod tests {
 
     #[test]
     fn a_panic_costs_no_thread() {
-        let pool = pool(1, [ANY; 6]);
+        let pool = pool(1, [ANY; CLASSES]);
         for _ in 0..5 {
             pool.spawn(Class::Read, Box::new(|| panic!("as asked"))).unwrap();
         }
@@ -400,7 +453,7 @@ mod tests {
 
     #[test]
     fn dropping_the_pool_drops_what_waits() {
-        let pool = pool(1, [ANY; 6]);
+        let pool = pool(1, [ANY; CLASSES]);
         let release = hold(&pool, Class::Read, 1);
         let (waiting, dropped) = mpsc::channel::<()>();
         pool.spawn(Class::Read, Box::new(move || waiting.send(()).unwrap())).unwrap();
@@ -411,9 +464,9 @@ mod tests {
     }
 
     /// Plays the scheduler without threads: every class always has a job that takes its `took` nanoseconds.
-    fn play(options: [ClassOptions; 6], took: [u64; 6], jobs: usize) -> [u64; 6] {
+    fn play(options: [ClassOptions; CLASSES], took: [u64; CLASSES], jobs: usize) -> [u64; CLASSES] {
         let mut state = State::default();
-        let mut spent = [0; 6];
+        let mut spent = [0; CLASSES];
         for (i, (queue, class)) in state.queues.iter_mut().zip(options).enumerate() {
             (queue.weight, queue.max_running) = (u64::from(class.weight), class.max_running);
             if took[i] > 0 {
@@ -421,7 +474,7 @@ mod tests {
             }
         }
         for _ in 0..jobs {
-            let (class, _) = state.next(false).unwrap();
+            let (class, _) = state.next(Group::All).unwrap();
             let expected = state.start(class);
             state.end(class, expected, Duration::from_nanos(took[class]));
             spent[class] += took[class];
@@ -431,9 +484,9 @@ mod tests {
 
     #[test]
     fn thread_time_is_shared_by_weight_whatever_the_size_of_the_jobs() {
-        let mut options = [ANY; 6];
+        let mut options = [ANY; CLASSES];
         options[Class::Write as usize].weight = 3;
-        let spent = play(options, [1_000, 0, 10_000, 50_000, 0, 0], 100_000);
+        let spent = play(options, [1_000, 0, 10_000, 50_000, 0, 0, 0], 100_000);
         let [read, _, write, priority, ..] = spent.map(|ns| ns as f64);
         for (what, ratio, wanted) in [("priority", priority / read, 1.0), ("write", write / read, 3.0)] {
             assert!((ratio / wanted - 1.0).abs() < 0.01, "{what}: {ratio} in {spent:?}");
@@ -449,7 +502,7 @@ mod tests {
         let mut now = |class: Class| {
             state.queues[class as usize].enter(state.present);
             state.queues[class as usize].jobs.push_back(Box::new(|| ()));
-            let (served, _) = state.next(false).unwrap();
+            let (served, _) = state.next(Group::All).unwrap();
             let expected = state.start(served);
             state.end(served, expected, Duration::from_micros(100));
         };

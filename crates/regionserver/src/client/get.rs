@@ -31,7 +31,7 @@ impl RegionServer {
         match read_get(&region, &spec, &files.cache_only(), &mut cells) {
             Ok(Step::Ready(existence)) => answer(call, toll, &region, cells, existence, stale),
             Err(fault) => call.responder.fail(fault.into_exception()),
-            Ok(Step::Need(_)) => self.pool.spawn_call(Class::Read, call, move |call| {
+            Ok(Step::Need(_)) => self.pool.spawn_call(toll.class(Class::Read), call, move |call| {
                 let mut cells = result::buffer(call.conn.codec);
                 loop {
                     match read_get(&region, &spec, &files.blocking(), &mut cells) {

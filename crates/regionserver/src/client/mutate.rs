@@ -47,7 +47,7 @@ impl RegionServer {
     fn mutate_on_pool(self: &Arc<Self>, work: Work) {
         let files = self.ctx.stores.files.clone();
         let Work { region, mut write, answers_processed, call, toll } = work;
-        self.pool.spawn_call(Class::Write, call, move |call| {
+        self.pool.spawn_call(toll.class(Class::Write), call, move |call| {
             let outcome = loop {
                 match region.write(&mut write, &files.blocking()) {
                     Ok(Step::Ready(written)) => break Ok(written),

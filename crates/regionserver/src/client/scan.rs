@@ -90,7 +90,7 @@ impl RegionServer {
         let files = self.ctx.stores.files.clone();
         work.limits.pause_after_cells = SLICE_CELLS;
         let mut abandoned = Abandoned { server: self.clone(), scanner: Some(work.scanner.clone()) };
-        self.pool.spawn_call(Class::Scan, call, move |call| {
+        self.pool.spawn_call(work.toll.class(Class::Scan), call, move |call| {
             // From here on the call itself ends the scanner or gives it back.
             let in_charge = abandoned.scanner.take();
             loop {

@@ -94,7 +94,7 @@ impl RegionServer {
             return finish(call, toll, multi);
         }
         let server = self.clone();
-        self.pool.spawn_call(Class::Write, call, move |call| {
+        self.pool.spawn_call(toll.class(Class::Write), call, move |call| {
             while !server.run_multi(&mut multi, &files.blocking()) {}
             finish(call, toll, multi);
         });
