@@ -223,6 +223,13 @@ options! {
     QUOTA_DEFAULT_ATOMIC_READ_SIZE: Size = "hbase.quota.default.user.machine.atomic.read.size", [], "0", start, "Bytes per second that these read.";
     QUOTA_DEFAULT_ATOMIC_WRITE_SIZE: Size = "hbase.quota.default.user.machine.atomic.write.size", [], "0", start, "Bytes per second that these write.";
     QUOTA_DEFAULT_HANDLER_MS: Count = "hbase.quota.default.user.machine.request.handler.usage.ms", [], "0", start, "Milliseconds of handler time per second of such a user; 0: no limit.";
+    SPACE_OBSERVER_PERIOD: Millis = "hbase.master.quotas.observer.chore.period", [], "60000", start, "Time between looks at what tables with a space quota hold.";
+    SPACE_OBSERVER_DELAY: Millis = "hbase.master.quotas.observer.chore.delay", [], "15000", start, "Time from the start to the first such look.";
+    SPACE_REPORT_PERCENT: Decimal = "hbase.master.quotas.observer.report.percent", [], "0.95", later, "Accepted for compatibility; every region is measured each time.";
+    SPACE_REPORT_RETENTION: Millis = "hbase.master.quotas.region.report.retention.millis", [], "600000", later, "Accepted for compatibility; every region is measured each time.";
+    SPACE_UTILIZATION_PERIOD: Millis = "hbase.regionserver.quotas.fs.utilization.chore.period", [], "300000", later, "Accepted for compatibility; the master measures.";
+    SPACE_REPORT_PERIOD: Millis = "hbase.regionserver.quotas.region.size.reporting.chore.period", [], "60000", later, "Accepted for compatibility; the master measures.";
+    SPACE_REFRESH_PERIOD: Millis = "hbase.regionserver.quotas.policy.refresher.chore.period", [], "60000", later, "Accepted for compatibility; what the master finds is in force at once.";
     QUOTA_USER_OVERRIDE_KEY: Text = "hbase.quota.user.override.key", [], "", start, "Request attribute that names the user whose quota counts.";
 }
 "Security" {

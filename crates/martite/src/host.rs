@@ -5,8 +5,10 @@ use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
 use martite_master::{Master, RegionHost};
 use martite_proto as pb;
 use martite_quota::Settings;
+use martite_quota::space::Usage;
 use martite_region::Region;
 use martite_regionserver::{MasterLink, RegionServer};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, mpsc};
 
 /// Why the process ends.
@@ -57,6 +59,9 @@ impl RegionHost for Host {
     }
     fn apply_quotas(&self, settings: Arc<Settings>, throttling: bool) {
         self.regions.apply_quotas(settings, throttling);
+    }
+    fn apply_space(&self, in_force: Arc<BTreeMap<String, Usage>>) {
+        self.regions.apply_space(in_force);
     }
     fn stop_process(&self, reason: &str) {
         // The receiver is gone only when the process ends anyway.

@@ -3,7 +3,7 @@
 use crate::procedure::Executor;
 use crate::services::Services;
 use crate::switches::Switch;
-use crate::{MasterError, cleaner, janitor, normalizer};
+use crate::{MasterError, cleaner, janitor, normalizer, space};
 use martite_config::keys;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -13,6 +13,8 @@ use std::time::Duration;
 /// Time between two looks at what is due.
 const TICK: Duration = Duration::from_secs(1);
 const EVICT_PERIOD_MS: u64 = 30_000;
+/// The duty whose first time is a setting, too.
+const SPACE: &str = "space quotas";
 /// Time between looks whether hbase:quota is to be read again.
 const QUOTA_CHECK_MS: u64 = 1000;
 /// HBase flushes its master region at least this often.
@@ -59,7 +61,7 @@ impl Chores {
 
 type Duty = fn(&Services, &Executor) -> Result<(), MasterError>;
 
-fn duties(services: &Services) -> [(&'static str, u64, Duty); 6] {
+fn duties(services: &Services) -> [(&'static str, u64, Duty); 7] {
     let period = |key| services.config.get(key);
     [
         ("evict procedures", EVICT_PERIOD_MS, |_, procedures| procedures.evict()),
@@ -73,6 +75,7 @@ fn duties(services: &Services) -> [(&'static str, u64, Duty); 6] {
             if services.is_on(Switch::Cleaner) { cleaner::run(services).map(|_| ()) } else { Ok(()) }
         }),
         ("quotas", QUOTA_CHECK_MS, |services, _| services.quotas.refresh(services)),
+        (SPACE, period(keys::SPACE_OBSERVER_PERIOD), space::observe),
         ("flush the master's store", STORE_FLUSH_PERIOD_MS, |services, _| services.store.flush()),
     ]
 }
@@ -89,7 +92,9 @@ pub(crate) fn run_all(services: &Services, procedures: &Executor) {
 fn run(services: &Services, procedures: &Executor, stop: &Stop) {
     let duties = duties(services);
     let start = services.clock.now_ms();
-    let mut due: Vec<u64> = duties.iter().map(|(_, period, _)| start + period).collect();
+    let delay = services.config.get(keys::SPACE_OBSERVER_DELAY);
+    let first = |name: &str, period: u64| if name == SPACE { delay } else { period };
+    let mut due: Vec<u64> = duties.iter().map(|(name, period, _)| start + first(name, *period)).collect();
     loop {
         {
             let mut stopped = stop.stopped.lock();

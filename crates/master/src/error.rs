@@ -23,6 +23,7 @@ pub mod class {
     pub const PLEASE_HOLD: &str = "org.apache.hadoop.hbase.PleaseHoldException";
     pub const SERVER_NOT_RUNNING: &str = "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException";
     pub const QUOTA_EXCEEDED: &str = "org.apache.hadoop.hbase.quotas.QuotaExceededException";
+    pub const ACCESS_DENIED: &str = "org.apache.hadoop.hbase.security.AccessDeniedException";
     pub const PEER_NOT_FOUND: &str = "org.apache.hadoop.hbase.ReplicationPeerNotFoundException";
     pub const UNKNOWN_PROTOCOL: &str = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
 }

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
 use martite_proto as pb;
 use martite_quota::Settings;
+use martite_quota::space::Usage;
 use martite_region::Region;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The region server, as the master of the same process sees it. Calls may block; they come from the master's threads
@@ -31,6 +33,8 @@ pub trait RegionHost: Send + Sync + 'static {
     /// The quotas that count from now on; `throttling` = the switch of `enable_rpc_throttle`. Called at start and after
     /// each change, before the change is answered.
     fn apply_quotas(&self, _settings: Arc<Settings>, _throttling: bool) {}
+    /// What tables with a space quota hold, and whose writes are refused from now on.
+    fn apply_space(&self, _in_force: Arc<BTreeMap<String, Usage>>) {}
     /// Ends the whole process in an orderly way (shutdown, stop_master); returns at once.
     fn stop_process(&self, reason: &str) {
         tracing::warn!(reason, "nobody is there to stop the process");

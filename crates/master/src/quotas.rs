@@ -11,20 +11,28 @@ use crate::rows::{HostRows, Row, Rows, value};
 use crate::services::Services;
 use crate::switches::Switch;
 use crate::{MasterError, class};
-use martite_catalog::TableName;
 use martite_catalog::meta_row::MetaEdit;
+use martite_catalog::{TableName, to_string_binary};
 use martite_cell::{LATEST_TIMESTAMP, OwnedCell};
 use martite_config::keys;
 use martite_proto as pb;
-use martite_quota::table::{self, EXCEED_ROW, Owner, SETTINGS, SETTINGS_FAMILY, SettingsCell, USAGE_FAMILY};
+use martite_quota::space::{Recorded, Usage, UsageCell, Verdict};
+use martite_quota::table::{
+    self, EXCEED_ROW, Owner, SETTINGS, SETTINGS_FAMILY, SettingsCell, USAGE, USAGE_FAMILY, table_row,
+};
 use martite_quota::{Settings, change};
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What is known of hbase:quota.
 #[derive(Default)]
 struct State {
     settings: Arc<Settings>,
+    /// What tables with a space quota hold, as it is written in family u.
+    in_force: Arc<BTreeMap<String, Usage>>,
+    /// What the last observation of space found.
+    verdict: Arc<Verdict>,
     /// When the rows were read; None: not since they last changed.
     read_ms: Option<u64>,
     /// How far the regions had been written then.
@@ -32,7 +40,11 @@ struct State {
 }
 
 #[derive(Default)]
-pub(crate) struct Quotas(Mutex<State>);
+pub(crate) struct Quotas {
+    state: Mutex<State>,
+    /// Held during an observation of space.
+    observing: Mutex<()>,
+}
 
 /// Whether quotas are set and kept at all.
 pub(crate) fn are_enabled(services: &Services) -> bool {
@@ -40,9 +52,51 @@ pub(crate) fn are_enabled(services: &Services) -> bool {
 }
 
 impl Quotas {
+    /// The settings that are in force.
+    pub fn settings(&self) -> Arc<Settings> {
+        self.state.lock().settings.clone()
+    }
+
+    /// What tables with a space quota hold, as the region server was told.
+    pub fn in_force(&self) -> Arc<BTreeMap<String, Usage>> {
+        self.state.lock().in_force.clone()
+    }
+
+    /// What the last observation of space found.
+    pub fn verdict(&self) -> Arc<Verdict> {
+        self.state.lock().verdict.clone()
+    }
+
+    /// Observations of space are made one after the other.
+    pub fn observing(&self) -> MutexGuard<'_, ()> {
+        self.observing.lock()
+    }
+
+    /// What family u says now.
+    pub fn recorded(&self, services: &Services) -> Result<Recorded, MasterError> {
+        let _unchanged = self.state.lock();
+        Ok(recorded(&QuotaRows(services).all()?))
+    }
+
+    /// Writes what an observation found, where it differs, and puts it in force.
+    pub fn record(&self, services: &Services, verdict: Verdict) -> Result<(), MasterError> {
+        let mut state = self.state.lock();
+        let rows = QuotaRows(services);
+        let before = recorded(&rows.all()?).in_force;
+        for (table, usage) in verdict.in_force.iter().filter(|(table, usage)| before.get(*table) != Some(usage)) {
+            rows.apply(&table_row(table), |edit| edit.cell(USAGE_FAMILY, USAGE, &usage.to_bytes()))?;
+        }
+        for table in before.keys().filter(|table| !verdict.in_force.contains_key(*table)) {
+            rows.apply(&table_row(table), |edit| edit.delete_column(USAGE_FAMILY, USAGE))?;
+        }
+        let changed = before != verdict.in_force;
+        state.verdict = Arc::new(verdict);
+        if changed { load(&mut state, services) } else { Ok(()) }
+    }
+
     /// Reads all rows and puts them in force.
     pub fn load(&self, services: &Services) -> Result<(), MasterError> {
-        load(&mut self.0.lock(), services)
+        load(&mut self.state.lock(), services)
     }
 
     /// Reads the rows if somebody has written any since, or the last reading is `hbase.quota.refresh.period` ago, or
@@ -51,7 +105,7 @@ impl Quotas {
         if !are_enabled(services) {
             return Ok(());
         }
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         let period = services.config.get(keys::QUOTA_REFRESH_PERIOD);
         let fresh = |read_ms: u64| services.clock.now_ms().saturating_sub(read_ms) < period;
         if state.read_ms.is_some_and(fresh) && state.read_point == QuotaRows(services).read_point() {
@@ -62,7 +116,7 @@ impl Quotas {
 
     /// Puts the switch of `enable_rpc_throttle` in force.
     pub fn apply_switch(&self, services: &Services) {
-        let state = self.0.lock();
+        let state = self.state.lock();
         services.host.apply_quotas(state.settings.clone(), services.is_on(Switch::RpcThrottle));
     }
 
@@ -128,7 +182,7 @@ impl Quotas {
         if !are_enabled(services) {
             return;
         }
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         let rows = QuotaRows(services);
         let removed = rows.row(&owner.row()).and_then(|row| match row.is_empty() {
             true => Ok(()),
@@ -147,7 +201,7 @@ impl Quotas {
         if !are_enabled(services) {
             return Err(MasterError::do_not_retry("java.lang.UnsupportedOperationException: quota support disabled"));
         }
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         if state.read_ms.is_none()
             && let Err(error) = load(&mut state, services)
         {
@@ -171,9 +225,23 @@ fn load(state: &mut State, services: &Services) -> Result<(), MasterError> {
         tracing::warn!(%reason, "a quota is left out");
     }
     state.settings = Arc::new(settings);
+    state.in_force = Arc::new(recorded(&rows).in_force);
     state.read_ms = Some(services.clock.now_ms());
     services.host.apply_quotas(state.settings.clone(), services.is_on(Switch::RpcThrottle));
+    services.host.apply_space(state.in_force.clone());
     Ok(())
+}
+
+fn recorded(rows: &[Row]) -> Recorded {
+    let mut recorded = Recorded::default();
+    for cell in rows.iter().flatten().map(OwnedCell::as_ref).filter(|c| c.family() == USAGE_FAMILY) {
+        let (row, qualifier) = (cell.row(), cell.qualifier());
+        if let Err(reason) = recorded.add(&UsageCell { row, qualifier, value: cell.value }) {
+            let (row, qualifier) = (to_string_binary(row), to_string_binary(qualifier));
+            tracing::warn!(row, qualifier, reason, "a cell of hbase:quota's family u is left out");
+        }
+    }
+    recorded
 }
 
 /// The rows of hbase:quota, whose regions may be many.

@@ -14,6 +14,7 @@ mod gate;
 mod limiter;
 mod plan;
 mod settings;
+pub mod space;
 pub mod table;
 
 pub use cost::{Amounts, CapacityUnits, Cost, Kind};

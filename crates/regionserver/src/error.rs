@@ -41,6 +41,7 @@ exception_classes! {
     scanner_reset = "org.apache.hadoop.hbase.exceptions.ScannerResetException", true;
     lease = "org.apache.hadoop.hbase.regionserver.LeaseException", true;
     unknown_protocol = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException", true;
+    space_limiting = "org.apache.hadoop.hbase.quotas.SpaceLimitingException", true;
     result_too_large = "org.apache.hadoop.hbase.MultiActionResultTooLarge", false;
     throttled = "org.apache.hadoop.hbase.quotas.RpcThrottlingException", false;
     server_stopped = "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException", false;

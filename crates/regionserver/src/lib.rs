@@ -23,6 +23,7 @@ mod query;
 mod registry;
 mod result;
 mod scanners;
+mod space;
 mod stats;
 mod throttle;
 mod times;
@@ -43,6 +44,8 @@ use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
 use martite_proto as pb;
 use martite_region::{Region, RegionContext, RegionError};
 use martite_rpc::{Call, Pool};
+use space::Space;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -66,6 +69,7 @@ pub struct RegionServer {
     pub stats: Stats,
     pub background: Arc<Background>,
     pub throttles: Arc<Throttles>,
+    pub(crate) space: Space,
     pub(crate) pool: Arc<Pool>,
     pub(crate) cluster: Arc<dyn ClusterView>,
     link: Arc<dyn MasterLink>,
@@ -95,6 +99,7 @@ impl RegionServer {
             scanners: Scanners::new(name.start_code as u64, options.scanner_lease),
             started_ms: ctx.clock.now_ms(),
             throttles: Throttles::new(options.quotas.clone()),
+            space: Space::default(),
             name,
             ctx,
             options,
@@ -211,6 +216,11 @@ impl RegionServer {
     /// The quotas that count from now on, also for calls that wait; `throttling` = whether limits count at all.
     pub fn apply_quotas(&self, settings: Arc<martite_quota::Settings>, throttling: bool) {
         self.throttles.change(settings, throttling);
+    }
+
+    /// What tables with a space quota hold; those that hold too much are written no more, as their policy says.
+    pub fn apply_space(&self, in_force: Arc<BTreeMap<String, martite_quota::space::Usage>>) {
+        self.space.change(in_force);
     }
 
     pub fn is_stopping(&self) -> bool {

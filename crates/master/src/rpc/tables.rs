@@ -5,7 +5,7 @@ use crate::procedure::{
     CreateTable, DeleteTable, DisableTable, EnableTable, FlushTable, ModifyFileTracker, ModifyTable, TruncateTable,
     check_split_keys, regions_of,
 };
-use crate::{MasterError, checks, class, file_tracker};
+use crate::{MasterError, checks, class, file_tracker, space};
 use martite_catalog::{TableDescriptor, TableName};
 use martite_proto as pb;
 
@@ -60,8 +60,9 @@ pub fn enable_table(call: &Call<'_>, req: pb::EnableTableRequest) -> Result<pb::
     if let Some(id) = call.repeated(req.nonce_group, req.nonce) {
         return answer(id);
     }
-    // As in HBase, what speaks against it is the procedure's failure, not the call's.
     let table = table(&req.table_name)?;
+    space::check_enable(call.services, &table)?;
+    // As in HBase, what else speaks against it is the procedure's failure, not the call's.
     answer(call.submit(Box::new(EnableTable::new(&table)), req.nonce_group, req.nonce)?)
 }
 

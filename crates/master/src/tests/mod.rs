@@ -5,6 +5,7 @@ mod crash;
 mod quotas;
 mod regions;
 mod restart;
+mod space;
 mod threads;
 
 use crate::{Caller, Master, MasterContext, MasterError, NoRegistry, RegionHost};
@@ -19,6 +20,7 @@ use martite_env::{Clock, FileSystem, ManualClock, MemFs, SeededRandom};
 use martite_hfile::{Block, Step};
 use martite_proto::{self as pb, Message};
 use martite_quota::Settings;
+use martite_quota::space::Usage;
 use martite_region::{GetSpec, Mutation, MutationKind, Nonces, Region, RegionConfig, RegionContext, WriteRequest};
 use martite_store::{Files, StoreConfig, StoreContext};
 use martite_wal::{Wal, WalContext, WalOptions, format::file_prefix};
@@ -35,6 +37,7 @@ pub(super) struct Host {
     open: Mutex<BTreeMap<String, Arc<Region>>>,
     /// What it was told last, and how often.
     quotas: Mutex<(Arc<Settings>, bool, usize)>,
+    space: Mutex<Arc<BTreeMap<String, Usage>>>,
 }
 
 impl RegionHost for Host {
@@ -68,6 +71,9 @@ impl RegionHost for Host {
     fn apply_quotas(&self, settings: Arc<Settings>, throttling: bool) {
         let mut told = self.quotas.lock();
         *told = (settings, throttling, told.2 + 1);
+    }
+    fn apply_space(&self, in_force: Arc<BTreeMap<String, Usage>>) {
+        *self.space.lock() = in_force;
     }
     fn online_regions(&self) -> Vec<RegionInfo> {
         self.open.lock().values().map(|r| r.info().clone()).collect()
@@ -105,7 +111,7 @@ impl Rig {
         let dyn_fs: Arc<dyn FileSystem> = Arc::new(fs.clone());
         crate::store::split_dead_logs(&fs, &Layout::new(ROOT), Some(&server))?;
         let ctx = region_context(dyn_fs.clone(), &clock, server.clone())?;
-        let host = Arc::new(Host { ctx, open: Mutex::default(), quotas: Mutex::default() });
+        let host = Arc::new(Host { ctx, open: Mutex::default(), quotas: Mutex::default(), space: Mutex::default() });
         let master = Master::start(MasterContext {
             fs: dyn_fs,
             layout: Layout::new(ROOT),

@@ -7,14 +7,14 @@ use std::time::Duration;
 const OFF: &[(&str, &str)] = &[("hbase.quota.enabled", "false")];
 
 impl Rig {
-    fn set(&self, request: &pb::SetQuotaRequest) -> Result<(), MasterError> {
+    pub(super) fn set(&self, request: &pb::SetQuotaRequest) -> Result<(), MasterError> {
         self.call("SetQuota", request).map(|_: pb::SetQuotaResponse| ())
     }
     /// The settings that the region server was told last.
     fn told(&self) -> Arc<Settings> {
         self.host.quotas.lock().0.clone()
     }
-    fn quota_cells(&self) -> Vec<String> {
+    pub(super) fn quota_cells(&self) -> Vec<String> {
         let region = self.region_of("hbase:quota", "").unwrap();
         let rows = crate::rows::Rows::scan(&crate::rows::RegionRows(region), None).unwrap();
         let name = |cell: &OwnedCell| {
@@ -35,7 +35,7 @@ fn user(name: &str) -> pb::SetQuotaRequest {
     pb::SetQuotaRequest { user_name: Some(name.into()), ..Default::default() }
 }
 
-fn of_table(name: &str) -> pb::SetQuotaRequest {
+pub(super) fn of_table(name: &str) -> pb::SetQuotaRequest {
     pb::SetQuotaRequest { table_name: Some(super::table(name).to_proto()), ..Default::default() }
 }
 

@@ -8,6 +8,7 @@ use martite_proto as pb;
 impl RegionServer {
     pub(crate) fn compact_region(&self, q: &pb::CompactRegionRequest) -> Result<pb::CompactRegionResponse, Fault> {
         let region = self.region(&q.region)?;
+        self.space.check_compaction(&region)?;
         if let Some(family) = &q.family
             && region.store(family).is_none()
         {

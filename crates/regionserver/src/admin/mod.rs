@@ -9,6 +9,7 @@ mod get_store_file;
 mod log_entries;
 mod roll_wal_writer;
 mod server_info;
+mod space_quota_snapshots;
 
 use crate::RegionServer;
 use crate::error::Fault;
@@ -66,11 +67,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     }),
     ("GetRegionLoad", |server, param| with(param, |q| server.get_region_load(&q))),
     ("ClearRegionBlockCache", |server, param| with(param, |q| server.clear_region_block_cache(&q))),
-    ("GetSpaceQuotaSnapshots", |_, param| {
-        with(param, |_: pb::GetSpaceQuotaSnapshotsRequest| {
-            Ok(pb::GetSpaceQuotaSnapshotsResponse { snapshots: Vec::new() })
-        })
-    }),
+    ("GetSpaceQuotaSnapshots", |server, param| with(param, |q| server.space_quota_snapshots(&q))),
     ("GetCachedFilesList", |_, param| {
         with(param, |_: pb::GetCachedFilesListRequest| Ok(pb::GetCachedFilesListResponse { cached_files: Vec::new() }))
     }),

@@ -29,6 +29,9 @@ impl RegionServer {
             Err(fault) => return call.responder.fail(fault.into_exception()),
             Ok(decoded) => decoded,
         };
+        if let Err(fault) = self.space.check(&region, &write) {
+            return call.responder.fail(fault.into_exception());
+        }
         let what = (Operation::Mutate, cost(&call, &write));
         let (call, toll) = match self.turn(call, toll, &region, what, Self::mutate) {
             Turn::Now(call, toll) => (call, toll),

@@ -13,6 +13,7 @@ mod gets;
 use super::mutate::{is_short, write_bytes};
 use crate::error::Fault;
 use crate::gather::when_all_done;
+use crate::space::Space;
 use crate::throttle::{Toll, Turn};
 use crate::{RegionServer, result, times};
 use answer::{RegionAnswer, response};
@@ -135,6 +136,9 @@ impl RegionServer {
         if multi.must_split() && multi.refuse_task(task) {
             return true;
         }
+        if multi.refuse_over_space(&self.space, task) {
+            return true;
+        }
         match &mut task.work {
             Work::Gets(gets) => return multi.run_gets(slot, &task.region, gets, src),
             Work::Batch { indices, write } => match task.region.write(write, src) {
@@ -218,6 +222,22 @@ impl Multi {
             Work::Batch { indices, .. } => indices.iter().for_each(|index| self.refuse(task.slot, *index)),
             Work::Gets(_) | Work::Atomic { .. } => return false,
         }
+        true
+    }
+
+    /// Tells the client that the task's table holds too much for what it writes.
+    fn refuse_over_space(&mut self, space: &Space, task: &Task) -> bool {
+        let (indices, write) = match &task.work {
+            Work::Batch { indices, write } => (indices.as_slice(), write),
+            Work::Single { index, write } => (std::slice::from_ref(index), write),
+            Work::Atomic { write, .. } => (&[][..], write),
+            Work::Gets(_) | Work::Service { .. } => return false,
+        };
+        let Err(fault) = space.check(&task.region, write) else { return false };
+        if matches!(task.work, Work::Atomic { .. }) {
+            self.results[task.slot].exception = Some(fault.to_pair());
+        }
+        indices.iter().for_each(|index| self.push_fault(task.slot, *index, &fault));
         true
     }
 
