@@ -129,6 +129,7 @@ pub struct Throttles {
 struct Rules {
     plan: Plan,
     settings: Arc<Settings>,
+    throttling: bool,
 }
 
 struct State {
@@ -142,7 +143,7 @@ impl Throttles {
     pub fn new(options: QuotaOptions) -> Arc<Throttles> {
         let gate = Gate::new(Plan::off(), options.units, options.bounds);
         Arc::new(Throttles {
-            rules: ArcSwap::from_pointee(Rules { plan: Plan::off(), settings: Arc::default() }),
+            rules: ArcSwap::from_pointee(Rules { plan: Plan::off(), settings: Arc::default(), throttling: false }),
             state: Mutex::new(State { gate, sleeps_until_ns: 0, stopped: false }),
             wake: Condvar::new(),
             options,
@@ -166,7 +167,11 @@ impl Throttles {
         let limits = || Plan::new(settings.clone(), self.options.default_user);
         let plan = if throttling { limits() } else { Plan::off() };
         let mut state = self.state.lock();
-        self.rules.store(Arc::new(Rules { plan: plan.clone(), settings }));
+        let before = self.rules.load();
+        if before.throttling == throttling && before.settings == settings {
+            return;
+        }
+        self.rules.store(Arc::new(Rules { plan: plan.clone(), settings, throttling }));
         let now_ns = self.now_ns();
         let waiting = state.gate.change(plan, now_ns);
         let ready: Vec<Parked> =

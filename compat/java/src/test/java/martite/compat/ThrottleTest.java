@@ -16,6 +16,7 @@ import org.apache.hadoop.hbase.client.AsyncConnection;
 import org.apache.hadoop.hbase.client.AsyncTable;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Put;
@@ -24,6 +25,7 @@ import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.quotas.QuotaFilter;
 import org.apache.hadoop.hbase.quotas.QuotaSettingsFactory;
 import org.apache.hadoop.hbase.quotas.RpcThrottlingException;
 import org.apache.hadoop.hbase.quotas.ThrottleType;
@@ -196,6 +198,32 @@ class ThrottleTest extends CompatTest {
     CompletableFuture<Result> waiting = mine.get(new Get(b("row00000")));
     limit(ThrottleType.REQUEST_NUMBER, 1000, TimeUnit.SECONDS);
     assertFalse(waiting.get().isEmpty());
+  }
+
+  /** Priorities change no answers; they are set by request, or for an owner by a plain client in hbase:quota. */
+  @Test
+  void prioritiesAreTakenFromTheRequestAndFromTheTable() throws Exception {
+    TableName name = filled(100);
+    try (Table quota = connection.getTable(TableName.valueOf("hbase:quota"))) {
+      quota.put(new Put(b("u." + user)).addColumn(b("q"), b("priority"), b("batch")));
+      assertTrue(admin.getQuota(new QuotaFilter().setUserFilter(user)).isEmpty(), "HBase's tools pass over it");
+      try (Table table = connect(user, Server.configuration()).getTable(name)) {
+        for (int priority : new int[] {1, 0, 2}) {
+          assertFalse(table.get(new Get(b("row00000")).setPriority(priority)).isEmpty());
+          table.increment(new Increment(b("counter")).addColumn(b("f"), b("n"), 1).setPriority(priority));
+          int rows = 0;
+          try (ResultScanner scanner = table.getScanner(new Scan().setCaching(30).setPriority(priority))) {
+            for (Result ignored : scanner) {
+              rows++;
+            }
+          }
+          assertEquals(101, rows);
+        }
+        assertEquals(100, table.get(new ArrayList<>(puts(100).stream().map(p -> new Get(p.getRow())).toList())).length);
+      } finally {
+        quota.delete(new Delete(b("u." + user)).addColumns(b("q"), b("priority")));
+      }
+    }
   }
 
   @Test

@@ -1,0 +1,113 @@
+//! Limits on the real server, as a plain client sets them and as its info port shows those who wait.
+#![allow(clippy::unwrap_used)]
+
+use martite_catalog::{FamilyDescriptor, TableDescriptor, TableName};
+use martite_proto as pb;
+use martite_quota::table::{Owner, SETTINGS_FAMILY, encode};
+use martite_testkit::{Admin, Server, Table};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+const WAITING: u64 = 20;
+/// After this it is too late.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An attribute of the quotas' bean; null: it is not there.
+fn figure(info: SocketAddr, name: &str) -> Value {
+    let mut socket = TcpStream::connect(info).unwrap();
+    let query = "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Quotas";
+    write!(socket, "GET {query} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    let beans: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    beans["beans"][0][name].clone()
+}
+
+async fn until_parked(info: SocketAddr, count: u64) {
+    let began = Instant::now();
+    loop {
+        let parked = figure(info, "numParkedCalls");
+        if parked == count {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "{parked} calls wait, not {count}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Limits everybody's reads of a table.
+async fn limit(quotas: &Table, table: &TableName, limit: u64, unit: pb::TimeUnit) {
+    let timed = pb::TimedQuota { time_unit: unit as i32, soft_limit: Some(limit), share: None, scope: None };
+    let throttle = pb::Throttle { read_num: Some(timed), ..pb::Throttle::default() };
+    let value = encode(&pb::Quotas { throttle: Some(throttle), ..pb::Quotas::default() });
+    let owner = Owner::Table(table.to_string());
+    let (family, qualifier) = (std::str::from_utf8(SETTINGS_FAMILY).unwrap(), owner.qualifier());
+    quotas.put(&owner.row(), &[family], std::str::from_utf8(&qualifier).unwrap(), &value).await.unwrap();
+}
+
+/// Gets until one of them waits, and then more, each of which waits.
+async fn crowd(table: &Arc<Table>, info: SocketAddr) -> JoinSet<usize> {
+    let get = |table: Arc<Table>| async move { table.get(b"row").await.unwrap().len() };
+    let mut waiting = JoinSet::new();
+    // The limit is in force a second after it was written.
+    let began = Instant::now();
+    while figure(info, "numParkedCalls") == 0 {
+        assert!(began.elapsed() < PATIENCE, "nothing is limited");
+        waiting.spawn(get(table.clone()));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        while waiting.try_join_next().is_some() {}
+    }
+    while (waiting.len() as u64) < WAITING {
+        waiting.spawn(get(table.clone()));
+    }
+    until_parked(info, waiting.len() as u64).await;
+    waiting
+}
+
+async fn check(server: &Server, info: SocketAddr) {
+    let name = TableName::parse("t").unwrap();
+    let admin = Admin::connect(server.master, server.regionserver).await.unwrap();
+    let descriptor = TableDescriptor::new(name.clone()).with_family(FamilyDescriptor::new("f"));
+    admin.create_table(&descriptor, &[]).await.unwrap();
+    let writer = Table::connect(server.regionserver, &name).await.unwrap();
+    writer.put(b"row", &["f"], "q", b"value").await.unwrap();
+    let quotas = Table::connect(server.regionserver, &TableName::quota_table()).await.unwrap();
+    // Each waits a minute longer than the one before, and nobody of them less than that.
+    limit(&quotas, &name, 1, pb::TimeUnit::Hours).await;
+
+    let reader = Arc::new(Table::connect(server.regionserver, &name).await.unwrap());
+    let mut waiting = crowd(&reader, info).await;
+    // Writes are not limited, and this is answered while the others wait.
+    writer.put(b"row", &["f"], "q", b"other").await.unwrap();
+    until_parked(info, waiting.len() as u64).await;
+    // Whose client goes, waits no longer.
+    waiting.abort_all();
+    while waiting.join_next().await.is_some() {}
+    drop(reader);
+    until_parked(info, 0).await;
+
+    // Where the limit goes, they go on.
+    let reader = Arc::new(Table::connect(server.regionserver, &name).await.unwrap());
+    let mut waiting = crowd(&reader, info).await;
+    limit(&quotas, &name, 1_000_000, pb::TimeUnit::Seconds).await;
+    while let Some(cells) = waiting.join_next().await {
+        assert_eq!(cells.unwrap(), 1);
+    }
+    until_parked(info, 0).await;
+}
+
+#[test]
+fn who_waits_leaves_with_its_client_and_goes_on_without_its_limit() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (binary, data) = (Path::new(env!("CARGO_BIN_EXE_martite")), folder.path().join("data"));
+    let server = Server::start(binary, &data, &["--regionserver-info-port", "0", "--memory", "256m"]).unwrap();
+    let info = server.regionserver_info.expect("an info port in the ready line");
+    runtime.block_on(check(&server, info));
+    assert_eq!(server.stop(binary, &data).unwrap(), 0);
+}
