@@ -42,10 +42,37 @@ struct Slots {
 /// An open loop.
 struct Open {
     schedule: Schedule,
+    /// When the lane began to work.
+    beginning: Instant,
+    /// When the window begins.
+    counts_from: Instant,
     /// Operations that were due so far, begun or not.
     next: u64,
     /// Slots that have nothing to do.
     idle: Vec<u32>,
+}
+
+impl Open {
+    fn due(&self) -> Instant {
+        self.beginning + self.schedule.due(self.next)
+    }
+
+    /// A slot has nothing to do from now on. What was due while there was none is counted as not begun.
+    fn idle(&mut self, id: u32, now: Instant, recorder: &SharedRecorder) {
+        self.count_missed(now, recorder);
+        self.idle.push(id);
+    }
+
+    fn count_missed(&mut self, now: Instant, recorder: &SharedRecorder) {
+        // What was due before the time that counts, apart from the rest.
+        for at in [self.counts_from - Duration::from_nanos(1), now] {
+            let due = self.schedule.due_by(at.min(now).saturating_duration_since(self.beginning));
+            if self.idle.is_empty() && due > self.next {
+                recorder.lock().not_begun(at, due - self.next);
+                self.next = due;
+            }
+        }
+    }
 }
 
 pub struct Lane {
@@ -67,7 +94,8 @@ impl Lane {
         let wire = Wire::connect(address, user).await?;
         let now = Instant::now();
         let list: Vec<Slot> = ops.into_iter().map(|op| Slot { op, started: now, bytes: 0 }).collect();
-        let open = schedule.map(|schedule| Open { schedule, next: 0, idle: (0..list.len() as u32).collect() });
+        let idle = (0..list.len() as u32).collect();
+        let open = schedule.map(|schedule| Open { schedule, beginning: now, counts_from: now, next: 0, idle });
         let slots = Slots { list, busy: 0, fresh: Vec::new(), again: BinaryHeap::new() };
         Ok(Lane { wire, slots, open, alarm: Alarm::default() })
     }
@@ -75,49 +103,57 @@ impl Lane {
     /// Works until the window is over. A closed loop then waits for the operations under way, except for those that the server
     /// throttles; an open one, which may have any number of them, lets them be.
     pub async fn run(mut self, window: Window, recorder: SharedRecorder) -> Result<(), Error> {
-        let beginning = Instant::now();
-        if self.open.is_none() {
-            for id in 0..self.slots.list.len() {
-                self.slots.begin(id as u32, &mut self.wire.output);
+        match &mut self.open {
+            Some(open) => (open.beginning, open.counts_from) = (Instant::now(), window.begin),
+            None => {
+                for id in 0..self.slots.list.len() {
+                    self.slots.begin(id as u32, &mut self.wire.output);
+                }
             }
         }
         loop {
             let now = Instant::now();
             let over = if self.open.is_some() { window.is_over(now) } else { self.slots.busy == 0 };
             if over {
-                recorder.lock().left(self.slots.busy);
-                return Ok(());
+                return self.end(window, &recorder);
             }
             self.slots.send_again(now, &mut self.wire.output);
-            self.begin_due(beginning, now, &recorder);
+            self.begin_due(now);
             self.slots.stamp();
-            if self.exchange(self.next_event(beginning, window)).await? {
+            if self.exchange(self.next_event(window)).await? {
                 self.judge(window, &recorder)?;
             }
         }
     }
 
-    /// Begins what is due in an open loop; what finds no idle slot is counted.
-    fn begin_due(&mut self, beginning: Instant, now: Instant, recorder: &SharedRecorder) {
+    /// Begins what is due in an open loop, as far as there are idle slots.
+    fn begin_due(&mut self, now: Instant) {
         let Some(open) = &mut self.open else { return };
-        let due = open.schedule.due_by(now - beginning);
-        while open.next < due {
-            let Some(id) = open.idle.pop() else {
-                recorder.lock().not_begun(now, due - open.next);
-                open.next = due;
-                return;
-            };
-            self.slots.begin_at(id, beginning + open.schedule.due(open.next), &mut self.wire.output);
+        let due = open.schedule.due_by(now - open.beginning);
+        while open.next < due
+            && let Some(id) = open.idle.pop()
+        {
+            self.slots.begin_at(id, open.due(), &mut self.wire.output);
             open.next += 1;
         }
     }
 
-    /// When something is to be done without an answer.
-    fn next_event(&self, beginning: Instant, window: Window) -> Option<Instant> {
+    /// When something is to be done without an answer. Without an idle slot nothing is begun, however much is due.
+    fn next_event(&self, window: Window) -> Option<Instant> {
         let again = self.slots.again.peek().map(|Reverse((at, _))| *at);
-        let due = self.open.as_ref().map(|open| beginning + open.schedule.due(open.next));
+        let due = self.open.as_ref().filter(|open| !open.idle.is_empty()).map(Open::due);
         let end = window.end.filter(|_| self.open.is_some());
         [again, due, end].into_iter().flatten().min()
+    }
+
+    /// Counts what was not done.
+    fn end(mut self, window: Window, recorder: &SharedRecorder) -> Result<(), Error> {
+        recorder.lock().left(self.slots.busy);
+        if let (Some(open), Some(end)) = (&mut self.open, window.end) {
+            // The last moment that counts.
+            open.count_missed(end - Duration::from_nanos(1), recorder);
+        }
+        Ok(())
     }
 
     /// Sends and receives; false: the time has come before an answer did.
@@ -146,7 +182,7 @@ impl Lane {
         wire.answers(|frame, out| {
             let Some(id) = slots.judge(frame, out, now, window, recorder)? else { return Ok(()) };
             match open {
-                Some(open) => open.idle.push(id),
+                Some(open) => open.idle(id, now, recorder),
                 None if !window.is_over(now) => slots.begin(id, out),
                 None => {}
             }
@@ -350,6 +386,11 @@ mod tests {
 
     /// What a lane with these operations does in so many milliseconds; answers are small.
     fn lane_for(ms: u64, ops: Vec<Impatient>, schedule: Option<Schedule>) -> Recorded {
+        lane_after(0, ms, ops, schedule)
+    }
+
+    /// The same, after so many milliseconds that do not count.
+    fn lane_after(warmup_ms: u64, ms: u64, ops: Vec<Impatient>, schedule: Option<Schedule>) -> Recorded {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -366,7 +407,7 @@ mod tests {
                 }
             });
             let ops = ops.into_iter().map(|op| Box::new(op) as Box<dyn Op>).collect();
-            let begin = Instant::now();
+            let begin = Instant::now() + Duration::from_millis(warmup_ms);
             let window = Window { begin, end: Some(begin + Duration::from_millis(ms)) };
             let recorder = Arc::new(Mutex::new(Recorder::new(window, 3).unwrap()));
             let lane = Lane::connect(address, "martite", ops, schedule).await.unwrap();
@@ -399,9 +440,11 @@ mod tests {
         // Due in 400 ms; the last may be under way, and a machine that has other work may be late with some.
         let due = seen.total.operations + seen.not_begun + seen.left;
         assert!((39..=41).contains(&due), "{due}");
-        let stuck = Impatient { refusals: 1, wait: Duration::from_secs(3600) };
-        let seen = lane_for(400, vec![stuck], schedule(100.0));
+        let stuck = || Impatient { refusals: 1, wait: Duration::from_secs(3600) };
+        let seen = lane_for(400, vec![stuck()], schedule(100.0));
         assert_eq!((seen.total.operations, seen.total.throttled, seen.left), (0, 1, 1));
         assert!((38..=40).contains(&seen.not_begun), "{}", seen.not_begun);
+        let seen = lane_after(200, 200, vec![stuck()], schedule(100.0));
+        assert!((18..=21).contains(&seen.not_begun), "{}", seen.not_begun);
     }
 }

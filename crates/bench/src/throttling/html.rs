@@ -64,7 +64,7 @@ fn about(report: &Report) -> Markup {
         }
         p {
             "An RpcThrottlingException is waited out as HBase's Java client does: exactly as long as it says, and after 16 tries the "
-            "operation has failed. Of rows (READ_NUMBER) Martite charges a scan what it read, HBase one for each call; of bytes "
+            "operation has failed; so it has after any other error. Of rows (READ_NUMBER) Martite charges a scan what it read, HBase one for each call; of bytes "
             "(READ_SIZE) HBase charges the blocks that were read if they are more than the result. Observed is what the client got."
         }
         p.machine { (report.machine) ". " (report.date) ", martite bench " (report.version) "." }

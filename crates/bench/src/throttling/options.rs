@@ -65,7 +65,8 @@ impl Experiment {
 pub struct Throttling {
     /// Servers, one after the other: `martite` (this program), `hbase` (Apache HBase 2.6.4 from Maven Central; needs
     /// bash, Maven and a JDK), or one that runs with hbase.quota.enabled, as NAME=HOST:PORT of its master, with @PID of
-    /// its region server if its CPU is to be read. On one that runs, the table TestTable must not be there; it stays.
+    /// its region server if its CPU is to be read. On one that runs, the table TestTable must not be there; it
+    /// stays, and so do the limits of a run that is interrupted.
     #[arg(long, value_delimiter = ',', default_value = "martite", value_name = "SERVER,…", verbatim_doc_comment)]
     pub servers: Vec<Spec>,
     /// Experiments [default: all]
@@ -78,10 +79,10 @@ pub struct Throttling {
     #[arg(long, value_delimiter = ',', default_value = "10,100,999,1500,1999,10000,100000", value_name = "N,…")]
     pub open_limits: Vec<u64>,
     /// Limits in rows a second (READ_NUMBER)
-    #[arg(long, value_delimiter = ',', default_value = "10000,99900", value_name = "N,…")]
+    #[arg(long, value_delimiter = ',', default_value = "10000", value_name = "N,…")]
     pub row_limits: Vec<u64>,
     /// Limits in bytes a second (READ_SIZE)
-    #[arg(long, value_delimiter = ',', default_value = "1048576,10485760", value_name = "N,…")]
+    #[arg(long, value_delimiter = ',', default_value = "10485760", value_name = "N,…")]
     pub byte_limits: Vec<u64>,
     /// Threads of each user in a closed loop
     #[arg(long, default_value_t = 20)]

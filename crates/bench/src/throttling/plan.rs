@@ -142,12 +142,13 @@ pub fn study(options: &Throttling) -> Vec<Plan> {
 
 /// Connections of each user who wants all that a server can do: of one, the server cannot use all its threads.
 const TOTAL_CONNECTIONS: usize = 8;
+/// Operations of such a user that are under way: more, and HBase refuses some because its queue is full.
+const TOTAL_OUTSTANDING: usize = 128;
 
 /// Each of two users alone wants twice as much as the server can do, which is known from closed loops; without and with a limit.
 pub fn total(options: &Throttling, capacity: f64) -> [Plan; 2] {
     let connections = options.connections.max(TOTAL_CONNECTIONS);
-    let demand =
-        Demand::Open { per_second: 2.0 * capacity.max(1.0), outstanding: options.outstanding.max(connections) };
+    let demand = Demand::Open { per_second: 2.0 * capacity.max(1.0), outstanding: TOTAL_OUTSTANDING.max(connections) };
     let part = |user| Part { user, does: Does::Get, demand, connections };
     let plan = |limit| Plan { experiment: Experiment::Total, limited: Some(part(LIMITED)), free: part(FREE), limit };
     [plan(None), plan(Some(Limit::requests((capacity / 10.0).max(1.0) as u64)))]
@@ -235,6 +236,6 @@ mod tests {
         assert_eq!(count(&options(&["--experiments", "users"])), 1);
         assert_eq!(count(&options(&["--experiments", "total"])), 3);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
-        assert_eq!(count(&options(&[])), 12 + 2 + 1 + 7 + 2 + 2 + 1 + 1 + 1);
+        assert_eq!(count(&options(&[])), 12 + 2 + 1 + 7 + 1 + 1 + 1 + 1 + 1);
     }
 }

@@ -7,7 +7,7 @@ use crate::report::table;
 use crate::timeline::BIN;
 use std::fmt::Write;
 
-pub const RATE_HEADS: [&str; 17] = [
+pub const RATE_HEADS: [&str; 18] = [
     "experiment",
     "workload",
     "loop",
@@ -20,6 +20,7 @@ pub const RATE_HEADS: [&str; 17] = [
     "holds",
     "throttled",
     "failed",
+    "other errors",
     "not begun",
     "free ops/s",
     "total ops/s",
@@ -77,7 +78,7 @@ fn observed(run: &Run, user: &User) -> String {
     amount(unit, per_second)
 }
 
-pub fn rates(run: &Run) -> [String; 17] {
+pub fn rates(run: &Run) -> [String; 18] {
     let user = run.limited.as_ref();
     let of = |write: &dyn Fn(&User) -> String| user.map_or_else(|| "–".to_owned(), write);
     let accuracy = user.and_then(|user| user.accuracy);
@@ -94,6 +95,7 @@ pub fn rates(run: &Run) -> [String; 17] {
         accuracy.map_or("–", |a| if a.holds { "yes" } else { "no" }).to_owned(),
         of(&|user| user.throttled.to_string()),
         run.users().map(|user| user.failed).sum::<u64>().to_string(),
+        run.users().map(|user| user.other_errors).sum::<u64>().to_string(),
         run.users().map(|user| user.not_begun).sum::<u64>().to_string(),
         short(run.free.operations_per_s),
         short(run.operations_per_s),
