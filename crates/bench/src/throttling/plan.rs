@@ -143,7 +143,7 @@ pub fn study(options: &Throttling) -> Vec<Plan> {
 /// Connections of each user who wants all that a server can do: of one, the server cannot use all its threads.
 const TOTAL_CONNECTIONS: usize = 8;
 /// Operations of such a user that are under way: more, and HBase refuses some because its queue is full.
-const TOTAL_OUTSTANDING: usize = 128;
+const TOTAL_OUTSTANDING: usize = 256;
 
 /// Each of two users alone wants twice as much as the server can do, which is known from closed loops; without and with a limit.
 pub fn total(options: &Throttling, capacity: f64) -> [Plan; 2] {
