@@ -13,12 +13,12 @@ use crate::switches::Switch;
 use crate::{MasterError, class};
 use martite_catalog::meta_row::MetaEdit;
 use martite_catalog::{TableName, to_string_binary};
-use martite_cell::{LATEST_TIMESTAMP, OwnedCell};
+use martite_cell::{CellRef, LATEST_TIMESTAMP, OwnedCell};
 use martite_config::keys;
 use martite_proto as pb;
 use martite_quota::space::{Recorded, Usage, UsageCell, Verdict};
 use martite_quota::table::{
-    self, EXCEED_ROW, Owner, SETTINGS, SETTINGS_FAMILY, SettingsCell, USAGE, USAGE_FAMILY, table_row,
+    self, EXCEED_ROW, Owner, PRIORITY, SETTINGS, SETTINGS_FAMILY, SettingsCell, USAGE, USAGE_FAMILY, table_row,
 };
 use martite_quota::{Settings, change};
 use parking_lot::{Mutex, MutexGuard};
@@ -220,9 +220,15 @@ fn load(state: &mut State, services: &Services) -> Result<(), MasterError> {
     let rows = QuotaRows(services).all()?;
     let cells = rows.iter().flatten().map(OwnedCell::as_ref).filter(|c| c.family() == SETTINGS_FAMILY);
     let cells = cells.map(|c| SettingsCell { row: c.row(), qualifier: c.qualifier(), value: c.value });
-    let (settings, skipped) = table::read(cells);
+    let (mut settings, skipped) = table::read(cells);
     for reason in skipped {
         tracing::warn!(%reason, "a quota is left out");
+    }
+    let is_priority = |c: &CellRef<'_>| c.family() == USAGE_FAMILY && c.qualifier() == PRIORITY;
+    for cell in rows.iter().flatten().map(OwnedCell::as_ref).filter(is_priority) {
+        if let Err(reason) = settings.add_priority(cell.row(), cell.value) {
+            tracing::warn!(row = to_string_binary(cell.row()), reason, "a priority is left out");
+        }
     }
     state.settings = Arc::new(settings);
     state.in_force = Arc::new(recorded(&rows).in_force);
@@ -234,7 +240,8 @@ fn load(state: &mut State, services: &Services) -> Result<(), MasterError> {
 
 fn recorded(rows: &[Row]) -> Recorded {
     let mut recorded = Recorded::default();
-    for cell in rows.iter().flatten().map(OwnedCell::as_ref).filter(|c| c.family() == USAGE_FAMILY) {
+    let is_usage = |c: &CellRef<'_>| c.family() == USAGE_FAMILY && c.qualifier() != PRIORITY;
+    for cell in rows.iter().flatten().map(OwnedCell::as_ref).filter(is_usage) {
         let (row, qualifier) = (cell.row(), cell.qualifier());
         if let Err(reason) = recorded.add(&UsageCell { row, qualifier, value: cell.value }) {
             let (row, qualifier) = (to_string_binary(row), to_string_binary(qualifier));

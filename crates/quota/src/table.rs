@@ -12,7 +12,8 @@
 //!                          u:ss         SpaceQuotaSnapshot: usage = the sizes of its tables' snapshots
 //! r.all                    q:s          PBUF Quotas: of every region server
 //! exceedThrottleQuota      q:s          FF on, 00 off
-//! u.…, t.… or n.…          q:priority   online, default or batch; ours: HBase and its tools pass over it
+//! u.…, t.… or n.…          u:priority   online, default or batch; ours: HBase's tools never read it. (Of a user's row
+//!                                       they read every cell of family q as quotas.)
 //! ```
 //!
 //! Example: 10 requests per second for user `bob` is row `u.bob`, column `q:s`, value
@@ -269,9 +270,6 @@ impl Settings {
             self.exceed = decode_switch(cell.value)?;
             return Ok(());
         }
-        if cell.qualifier == PRIORITY {
-            return self.add_priority(cell);
-        }
         let owner = Owner::parse(cell.row, cell.qualifier)?;
         let quotas = decode(cell.value)?;
         check(&quotas)?;
@@ -287,11 +285,12 @@ impl Settings {
         Ok(())
     }
 
-    fn add_priority(&mut self, cell: &SettingsCell<'_>) -> Result<(), String> {
-        let Some(priority) = Priority::parse(cell.value) else {
-            return Err(format!("{} is not online, default or batch", cell.value.escape_ascii()));
+    /// Adds a cell of column u:priority, or says why it does not count.
+    pub fn add_priority(&mut self, row: &[u8], value: &[u8]) -> Result<(), String> {
+        let Some(priority) = Priority::parse(value) else {
+            return Err(format!("{} is not online, default or batch", value.escape_ascii()));
         };
-        match Owner::parse(cell.row, SETTINGS)? {
+        match Owner::parse(row, SETTINGS)? {
             Owner::User(user) => self.priorities.users.insert(user, priority),
             Owner::Table(table) => self.priorities.tables.insert(table, priority),
             Owner::Namespace(namespace) => self.priorities.namespaces.insert(namespace, priority),
@@ -325,20 +324,18 @@ mod tests {
 
     #[test]
     fn priorities_stand_beside_quotas() {
-        let cell = |row, value| SettingsCell { row, qualifier: PRIORITY, value };
-        let (settings, skipped) = read([
-            cell(b"u.bob", b"batch"),
-            cell(b"t.ns:t", b"online"),
-            cell(b"n.ns", b"batch"),
-            cell(b"u.eve", b"urgent"),
-            cell(b"r.all", b"batch"),
-        ]);
+        let mut settings = Settings::default();
+        let mut reasons = Vec::new();
+        for (row, value) in
+            [("u.bob", "batch"), ("t.ns:t", "online"), ("n.ns", "batch"), ("u.eve", "urgent"), ("r.all", "batch")]
+        {
+            reasons.extend(settings.add_priority(row.as_bytes(), value.as_bytes()).err());
+        }
         let of = |user, table| settings.priorities.of(user, table);
         assert_eq!(
             [of("bob", "ns:t"), of("eve", "ns:t"), of("eve", "ns:other"), of("eve", "t")],
             [Priority::Batch, Priority::Online, Priority::Batch, Priority::Default]
         );
-        let reasons: Vec<String> = skipped.into_iter().map(|s| s.reason).collect();
         assert_eq!(
             reasons,
             ["urgent is not online, default or batch", "priorities are of users, tables and namespaces"]

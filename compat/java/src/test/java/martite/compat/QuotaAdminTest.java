@@ -14,7 +14,9 @@ import java.util.stream.Collectors;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.quotas.QuotaExceededException;
@@ -128,6 +130,17 @@ class QuotaAdminTest extends CompatTest {
     admin.setQuota(QuotaSettingsFactory.throttleUser(user, ThrottleType.REQUEST_NUMBER, 10, TimeUnit.SECONDS));
     byte[] expected = {'P', 'B', 'U', 'F', 0x12, 8, 0x0a, 6, 8, 4, 0x10, 10, 0x20, 2};
     assertArrayEquals(expected, row("u." + user).getValue(b("q"), b("s")));
+  }
+
+  /** Of a user's row the client reads every cell of family q as quotas; ours is beside them. */
+  @Test
+  void prioritiesAreNotInTheListsWay() throws Exception {
+    admin.setQuota(QuotaSettingsFactory.throttleUser(user, ThrottleType.READ_NUMBER, 7, TimeUnit.SECONDS));
+    try (Table quota = connection.getTable(TableName.valueOf("hbase:quota"))) {
+      quota.put(new Put(b("u." + user)).addColumn(b("u"), b("priority"), b("batch")));
+      assertEquals(1, admin.getQuota(new QuotaFilter().setUserFilter(user)).size());
+      quota.delete(new Delete(b("u." + user)).addColumns(b("u"), b("priority")));
+    }
   }
 
   @Test

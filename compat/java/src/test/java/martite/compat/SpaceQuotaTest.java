@@ -6,16 +6,22 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.List;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Append;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.RetriesExhaustedWithDetailsException;
 import org.apache.hadoop.hbase.client.RowMutations;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.quotas.QuotaSettingsFactory;
@@ -50,19 +56,24 @@ class SpaceQuotaTest extends CompatTest {
     return table;
   }
 
-  private void refused(String text, Action action) throws Exception {
-    assertFails(DoNotRetryIOException.class, text, action);
+  /** The exception's class is not in the client's jar; the client wraps what it cannot make. */
+  private void refused(String text, Action action) {
+    String trace = trace(assertFails(DoNotRetryIOException.class, action));
+    assertTrue(trace.contains(text), trace);
+  }
+
+  private static String trace(Throwable thrown) {
+    StringWriter trace = new StringWriter();
+    thrown.printStackTrace(new PrintWriter(trace));
+    return trace.toString();
   }
 
   @Test
   void noInsertsLeavesDeletes() throws Exception {
     Table table = full(SpaceViolationPolicy.NO_INSERTS);
     refused("NO_INSERTS Put" + INSERTS, () -> table.put(put("b")));
-    refused("NO_INSERTS Put" + INSERTS, () -> table.put(List.of(put("b"), put("c"))));
     refused("NO_INSERTS Append" + INSERTS, () -> table.append(new Append(b("a")).addColumn(b("f"), b("q"), b("x"))));
     refused("NO_INSERTS Increment" + INSERTS, () -> table.increment(new Increment(b("n")).addColumn(b("f"), b("n"), 1)));
-    refused("NO_INSERTS Put" + INSERTS,
-        () -> table.mutateRow(RowMutations.of(List.of(put("a"), new Delete(b("a")).addColumns(b("f"), b("z"))))));
     refused("NO_INSERTS Put" + INSERTS,
         () -> table.checkAndMutate(b("b"), b("f")).qualifier(b("q")).ifNotExists().thenPut(put("b")));
     assertFalse(table.exists(new Get(b("b"))));
@@ -72,6 +83,26 @@ class SpaceQuotaTest extends CompatTest {
     admin.setQuota(QuotaSettingsFactory.limitTableSpace(limited, 1L << 40, SpaceViolationPolicy.NO_INSERTS));
     table.put(put("b"));
     assertTrue(table.exists(new Get(b("b"))));
+  }
+
+  /** What it cannot make from a multi's answer the client takes for something to try again. */
+  @Test
+  void batchesAreRefused() throws Exception {
+    Table full = full(SpaceViolationPolicy.NO_INSERTS);
+    Configuration conf = Server.configuration();
+    conf.setInt("hbase.client.retries.number", 1);
+    try (Connection impatient = ConnectionFactory.createConnection(conf); Table table = impatient.getTable(limited)) {
+      RetriesExhaustedWithDetailsException e = assertFails(RetriesExhaustedWithDetailsException.class,
+          () -> table.put(List.of(put("b"), put("c"))));
+      assertEquals(2, e.getNumExceptions());
+      assertTrue(trace(e.getCause(0)).contains("SpaceLimitingException"), trace(e.getCause(0)));
+      RowMutations row = RowMutations.of(List.of(put("b"), new Delete(b("b")).addColumns(b("f"), b("z"))));
+      e = assertFails(RetriesExhaustedWithDetailsException.class, () -> table.mutateRow(row));
+      assertTrue(trace(e.getCause(0)).contains("SpaceLimitingException"), trace(e.getCause(0)));
+    }
+    assertFalse(full.exists(new Get(b("b"))));
+    full.delete(List.of(new Delete(b("a")), new Delete(b("b"))));
+    assertFalse(full.exists(new Get(b("a"))));
   }
 
   @Test

@@ -140,7 +140,7 @@ class ThrottleTest extends CompatTest {
   @Test
   void atomicLimitsAreForWhatReadsBeforeItWrites() throws Exception {
     TableName name = filled(1);
-    limit(ThrottleType.ATOMIC_REQUEST_NUMBER, 2 * SOME, TimeUnit.SECONDS);
+    limit(ThrottleType.valueOf("ATOMIC_REQUEST_NUMBER"), 2 * SOME, TimeUnit.SECONDS);
     assertTakes(4 * SOME, 2 * SOME, 2, name, table -> {
       for (int i = 0; i < 2 * SOME; i++) {
         table.increment(new Increment(b("counter")).addColumn(b("f"), b("n"), 1));
@@ -205,7 +205,7 @@ class ThrottleTest extends CompatTest {
   void prioritiesAreTakenFromTheRequestAndFromTheTable() throws Exception {
     TableName name = filled(100);
     try (Table quota = connection.getTable(TableName.valueOf("hbase:quota"))) {
-      quota.put(new Put(b("u." + user)).addColumn(b("q"), b("priority"), b("batch")));
+      quota.put(new Put(b("u." + user)).addColumn(b("u"), b("priority"), b("batch")));
       assertTrue(admin.getQuota(new QuotaFilter().setUserFilter(user)).isEmpty(), "HBase's tools pass over it");
       try (Table table = connect(user, Server.configuration()).getTable(name)) {
         for (int priority : new int[] {1, 0, 2}) {
@@ -221,7 +221,7 @@ class ThrottleTest extends CompatTest {
         }
         assertEquals(100, table.get(new ArrayList<>(puts(100).stream().map(p -> new Get(p.getRow())).toList())).length);
       } finally {
-        quota.delete(new Delete(b("u." + user)).addColumns(b("q"), b("priority")));
+        quota.delete(new Delete(b("u." + user)).addColumns(b("u"), b("priority")));
       }
     }
   }
