@@ -1,7 +1,7 @@
 //! One page with everything in it: how well limits hold, the study's table, isolation, each run second by second, all numbers.
 
 use super::options::{Experiment, Throttling};
-use super::plan::{FREE, LIMITED, Unit};
+use super::plan::{CHANGES, FREE, LIMITED, Unit};
 use super::results::{Report, Run, ServerResults};
 use super::text::{LATENCY_HEADS, RATE_HEADS, latencies, limit, rates, remarks, share};
 use crate::report::number::{or_dash, short, three, time, trimmed};
@@ -324,7 +324,11 @@ fn run_plot(run: &Run, server: &ServerResults) -> Markup {
         "{} {}, {}",
         run.experiment.name(),
         if run.limited.is_some() { run.workload } else { "alone" },
-        if run.limit.is_some() { format!("limit {}", limit(run.limit)) } else { "no limit".to_owned() },
+        match run.limit {
+            Some(_) if run.experiment == Experiment::Change => format!("limits {}", CHANGES.map(label).join(", ")),
+            Some(_) => format!("limit {}", limit(run.limit)),
+            None => "no limit".to_owned(),
+        },
     );
     Plot { title: &title, labels: &labels, series: &series, write: short, logarithmic: most > least * FAR }.lines()
 }
@@ -355,8 +359,15 @@ mod tests {
     fn the_page_stands_alone_and_says_everything() {
         let report = report();
         let page = page(&report);
-        for said in ["martite &lt;1&gt;", "Do limits hold?", "read+scan", "Whom it spares", "1000 → 500", "5000 rows/s"]
-        {
+        for said in [
+            "martite &lt;1&gt;",
+            "Do limits hold?",
+            "read+scan",
+            "Whom it spares",
+            "1000 → 500",
+            "limits 1000, 500, 2000",
+            "5000 rows/s",
+        ] {
             assert!(page.contains(said), "{said}");
         }
         for elsewhere in ["http:", "https:", "<script", "<link", "src=", "NaN"] {
