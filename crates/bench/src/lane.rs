@@ -150,7 +150,8 @@ impl Lane {
     fn end(mut self, window: Window, recorder: &SharedRecorder) -> Result<(), Error> {
         recorder.lock().left(self.slots.busy);
         if let (Some(open), Some(end)) = (&mut self.open, window.end) {
-            // The last moment that counts.
+            // The last moment that counts; what is due by then and was not begun will not be, whether slots are idle or not.
+            open.idle.clear();
             open.count_missed(end - Duration::from_nanos(1), recorder);
         }
         Ok(())
@@ -420,7 +421,7 @@ mod tests {
     #[test]
     fn a_throttled_operation_waits_alone_and_its_time_runs_on() {
         let wait = Duration::from_millis(40);
-        let seen = lane_for(300, vec![Impatient { refusals: 2, wait }, Impatient { refusals: 0, wait }], None);
+        let seen = lane_for(600, vec![Impatient { refusals: 2, wait }, Impatient { refusals: 0, wait }], None);
         assert_eq!(seen.total.throttled, 2);
         assert!(seen.latencies_ns.max() >= 80_000_000, "{:?}", seen.latencies_ns.max());
         assert!(seen.total.operations > 20, "the other goes on: {}", seen.total.operations);
@@ -428,7 +429,7 @@ mod tests {
 
     #[test]
     fn a_closed_loop_ends_though_a_server_throttles_for_longer() {
-        let seen = lane_for(20, vec![Impatient { refusals: 1, wait: Duration::from_millis(50) }], None);
+        let seen = lane_for(200, vec![Impatient { refusals: 1, wait: Duration::from_millis(400) }], None);
         assert_eq!((seen.total.operations, seen.total.throttled), (0, 1));
     }
 
@@ -437,13 +438,13 @@ mod tests {
         let schedule = |per_s: f64| Some(Schedule::new(Rate::per_second(per_s), 0, 1, 0, 1));
         let calm = || Impatient { refusals: 0, wait: Duration::ZERO };
         let seen = lane_for(400, vec![calm(), calm(), calm(), calm()], schedule(100.0));
-        // Due in 400 ms; the last may be under way, and a machine that has other work may be late with some.
+        // Due in 400 ms from when it was connected, except for those whose answers came after the end.
         let due = seen.total.operations + seen.not_begun + seen.left;
-        assert!((39..=41).contains(&due), "{due}");
+        assert!((30..=40).contains(&due), "{due}");
         let stuck = || Impatient { refusals: 1, wait: Duration::from_secs(3600) };
         let seen = lane_for(400, vec![stuck()], schedule(100.0));
         assert_eq!((seen.total.operations, seen.total.throttled, seen.left), (0, 1, 1));
-        assert!((38..=40).contains(&seen.not_begun), "{}", seen.not_begun);
+        assert!((30..=39).contains(&seen.not_begun), "{}", seen.not_begun);
         let seen = lane_after(200, 200, vec![stuck()], schedule(100.0));
         assert!((18..=21).contains(&seen.not_begun), "{}", seen.not_begun);
     }
