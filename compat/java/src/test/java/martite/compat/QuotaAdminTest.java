@@ -29,8 +29,10 @@ import org.apache.hadoop.hbase.quotas.SpaceViolationPolicy;
 import org.apache.hadoop.hbase.quotas.ThrottleType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Quotas as an administrator sets, lists and removes them; the client lists by scanning hbase:quota itself. */
+@ResourceLock("the switch of throttling")
 class QuotaAdminTest extends CompatTest {
   private static final String RUN = Long.toString(System.nanoTime(), 36);
   /** What throttles no other test: the region server's quota is everybody's. */

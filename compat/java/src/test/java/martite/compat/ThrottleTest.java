@@ -32,11 +32,13 @@ import org.apache.hadoop.hbase.quotas.ThrottleType;
 import org.apache.hadoop.hbase.security.User;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Limits: calls over them wait and do not fail. How much passes is compared with the time that really went by, and only
  * from above: a slow machine may do less.
  */
+@ResourceLock("the switch of throttling")
 class ThrottleTest extends CompatTest {
   private static final int SOME = 50;
   private final String user = "throttle_user_" + Long.toString(System.nanoTime(), 36);
