@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
@@ -101,7 +102,7 @@ class SpaceQuotaTest extends CompatTest {
       assertTrue(trace(e.getCause(0)).contains("SpaceLimitingException"), trace(e.getCause(0)));
     }
     assertFalse(full.exists(new Get(b("b"))));
-    full.delete(List.of(new Delete(b("a")), new Delete(b("b"))));
+    full.delete(new ArrayList<>(List.of(new Delete(b("a")), new Delete(b("b")))));
     assertFalse(full.exists(new Get(b("a"))));
   }
 
