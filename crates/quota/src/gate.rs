@@ -350,6 +350,11 @@ impl<T> Gate<T> {
         out
     }
 
+    /// Nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.lanes.is_empty() && self.buckets.is_empty()
+    }
+
     /// Calls that wait, of all users.
     pub fn parked(&self) -> usize {
         self.held.values().map(|held| held.calls).sum()
@@ -563,7 +568,8 @@ impl<T> Gate<T> {
                 *slot = None;
             }
         }
-        self.owners.retain(|_, index| self.buckets[*index].is_some());
+        while self.buckets.pop_if(|last| last.is_none()).is_some() {}
+        self.owners.retain(|_, index| self.buckets.get(*index).is_some_and(Option::is_some));
     }
 }
 

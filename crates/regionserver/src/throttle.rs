@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 const ROUND: Duration = Duration::from_micros(500);
 /// How often is looked for parked calls whose clients are gone.
 const SWEEP: Duration = Duration::from_millis(100);
+/// The same while none is parked.
+const IDLE_SWEEP: Duration = Duration::from_secs(10);
 
 /// What counts for a call as it begins.
 #[derive(Debug, Clone)]
@@ -134,9 +136,17 @@ struct Rules {
 
 struct State {
     gate: Gate<Parked>,
-    /// Until when the thread sleeps.
+    /// When the thread wakes up by itself, and before when nobody wakes it.
     sleeps_until_ns: u64,
+    round_ends_ns: u64,
     stopped: bool,
+}
+
+impl State {
+    /// Whether the next call is due before the thread looks.
+    fn is_sooner(&self) -> bool {
+        self.gate.next_due_ns().is_some_and(|due_ns| due_ns.max(self.round_ends_ns) < self.sleeps_until_ns)
+    }
 }
 
 impl Throttles {
@@ -144,7 +154,7 @@ impl Throttles {
         let gate = Gate::new(Plan::off(), options.units, options.bounds);
         Arc::new(Throttles {
             rules: ArcSwap::from_pointee(Rules { plan: Plan::off(), settings: Arc::default(), throttling: false }),
-            state: Mutex::new(State { gate, sleeps_until_ns: 0, stopped: false }),
+            state: Mutex::new(State { gate, sleeps_until_ns: 0, round_ends_ns: 0, stopped: false }),
             wake: Condvar::new(),
             options,
             epoch: Instant::now(),
@@ -230,17 +240,23 @@ impl Throttles {
             if state.stopped {
                 return;
             }
-            let soonest = Instant::now() + ROUND;
+            let round_ends = Instant::now() + ROUND;
+            state.round_ends_ns = self.ns(round_ends);
             match state.gate.next_due_ns() {
                 Some(due_ns) => {
-                    let until_ns = due_ns.max(self.ns(soonest)).min(self.ns(swept + SWEEP).max(self.ns(soonest)));
+                    let until_ns = due_ns.min(self.ns(swept + SWEEP)).max(state.round_ends_ns);
                     state.sleeps_until_ns = until_ns;
                     let left = Duration::from_nanos(until_ns.saturating_sub(self.now_ns()));
                     self.wake.wait_for(&mut state, left);
                 }
                 None => {
                     state.sleeps_until_ns = u64::MAX;
-                    self.wake.wait(&mut state);
+                    if state.gate.is_empty() {
+                        self.wake.wait(&mut state);
+                    } else {
+                        // What nobody uses any more is forgotten in time.
+                        self.wake.wait_for(&mut state, IDLE_SWEEP);
+                    }
                 }
             }
         }
@@ -393,7 +409,7 @@ impl RegionServer {
                 let queue = call.received.elapsed();
                 let parked = Parked { server, call, toll, again, key, charge, deadline_ns, queue, hold };
                 state.gate.park(&request, parked, now_ns);
-                let sooner = state.gate.next_due_ns().is_some_and(|due_ns| due_ns < state.sleeps_until_ns);
+                let sooner = state.is_sooner();
                 drop(state);
                 if sooner {
                     throttles.wake.notify_all();
@@ -470,7 +486,7 @@ impl Drop for Paid {
         self.usage.record(self.charge.operation, self.queue, parked, took);
         let mut state = self.throttles.state.lock();
         state.gate.settle(&self.ticket, cost, self.throttles.now_ns());
-        let sooner = state.gate.next_due_ns().is_some_and(|due_ns| due_ns < state.sleeps_until_ns);
+        let sooner = state.is_sooner();
         drop(state);
         if sooner {
             self.throttles.wake.notify_all();
