@@ -26,6 +26,7 @@ import org.apache.hadoop.hbase.client.RetriesExhaustedWithDetailsException;
 import org.apache.hadoop.hbase.client.RowMutations;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.quotas.QuotaSettingsFactory;
+import org.apache.hadoop.hbase.quotas.QuotaTableUtil;
 import org.apache.hadoop.hbase.quotas.SpaceQuotaSnapshotView;
 import org.apache.hadoop.hbase.quotas.SpaceViolationPolicy;
 import org.apache.hadoop.hbase.security.AccessDeniedException;
@@ -142,6 +143,9 @@ class SpaceQuotaTest extends CompatTest {
     assertEquals(size, ofMaster.getUsage());
     assertEquals(1, ofMaster.getLimit());
     assertTrue(ofMaster.getQuotaStatus().isInViolation());
+    // What the shell's list_quota_snapshots and list_snapshot_sizes read.
+    assertEquals(size, QuotaTableUtil.getSnapshots(connection).get(name).getUsage());
+    assertTrue(QuotaTableUtil.getObservedSnapshotSizes(connection).isEmpty());
     ServerName server = admin.getClusterMetrics().getLiveServerMetrics().keySet().iterator().next();
     SpaceQuotaSnapshotView ofServer = admin.getRegionServerSpaceQuotaSnapshots(server).get(name);
     assertEquals(SpaceViolationPolicy.NO_INSERTS, ofServer.getQuotaStatus().getPolicy().get());
