@@ -16,9 +16,11 @@ use crate::cost::{Amounts, CapacityUnits, Cost};
 use crate::limiter::Limiter;
 use crate::plan::{Key, Limit, Owner, Plan, Share};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Lanes that nobody has used for so long are forgotten.
 const FORGET_NS: u64 = 60_000_000_000;
@@ -206,13 +208,13 @@ impl<T> Gate<T> {
             units,
             bounds,
             buckets: Vec::new(),
-            owners: HashMap::new(),
-            lanes: HashMap::new(),
-            ids: HashMap::new(),
+            owners: HashMap::default(),
+            lanes: HashMap::default(),
+            ids: HashMap::default(),
             next_id: 0,
             due: BinaryHeap::new(),
             turns: 0,
-            held: HashMap::new(),
+            held: HashMap::default(),
             serial: 0,
             generation: 0,
         }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Calls are given out in rounds at least so far apart: a limiter saves up 2 % of its limit, 20 ms of a second.
-const ROUND: Duration = Duration::from_micros(500);
+const ROUND: Duration = Duration::from_millis(1);
 /// How often is looked for parked calls whose clients are gone.
 const SWEEP: Duration = Duration::from_millis(100);
 /// The same while none is parked.
@@ -100,13 +100,14 @@ impl Parked {
     }
 
     /// Back to the thread that it came from.
-    fn go_on(self) {
-        let Parked { server, call, toll, again, hold, .. } = self;
-        if toll.priority == Some(Priority::Batch) {
+    fn go_on(self: Box<Self>) {
+        if self.toll.priority == Some(Priority::Batch) {
+            let Parked { server, call, toll, again, hold, .. } = *self;
             return server.go_on_behind(call, toll, again, hold);
         }
-        let conn = call.conn.clone();
+        let conn = self.call.conn.clone();
         conn.run_soon(move || {
+            let Parked { server, call, toll, again, hold, .. } = *self;
             // The method takes it again.
             drop(hold);
             if call.expired() {
@@ -135,7 +136,7 @@ struct Rules {
 }
 
 struct State {
-    gate: Gate<Parked>,
+    gate: Gate<Box<Parked>>,
     /// When the thread wakes up by itself, and before when nobody wakes it.
     sleeps_until_ns: u64,
     round_ends_ns: u64,
@@ -184,7 +185,7 @@ impl Throttles {
         self.rules.store(Arc::new(Rules { plan: plan.clone(), settings, throttling }));
         let now_ns = self.now_ns();
         let waiting = state.gate.change(plan, now_ns);
-        let ready: Vec<Parked> =
+        let ready: Vec<Box<Parked>> =
             waiting.into_iter().filter_map(|parked| self.arrive_again(&mut state.gate, parked, now_ns)).collect();
         drop(state);
         ready.into_iter().for_each(Parked::go_on);
@@ -192,7 +193,12 @@ impl Throttles {
     }
 
     /// A parked call, if it waits no longer.
-    fn arrive_again(self: &Arc<Self>, gate: &mut Gate<Parked>, mut parked: Parked, now_ns: u64) -> Option<Parked> {
+    fn arrive_again(
+        self: &Arc<Self>,
+        gate: &mut Gate<Box<Parked>>,
+        mut parked: Box<Parked>,
+        now_ns: u64,
+    ) -> Option<Box<Parked>> {
         let key = parked.key.clone();
         let request = self.request(&key, &parked.charge, &parked.call, parked.deadline_ns);
         match gate.ask(&request, now_ns) {
@@ -231,9 +237,9 @@ impl Throttles {
         let mut swept = Instant::now();
         while !state.stopped {
             let mut woken = Woken::default();
-            state.gate.wake(self.now_ns(), Parked::is_gone, &mut woken);
+            state.gate.wake(self.now_ns(), |parked| parked.is_gone(), &mut woken);
             if swept.elapsed() >= SWEEP {
-                woken.gone.extend(state.gate.sweep(self.now_ns(), Parked::is_gone));
+                woken.gone.extend(state.gate.sweep(self.now_ns(), |parked| parked.is_gone()));
                 swept = Instant::now();
             }
             MutexGuard::unlocked(&mut state, || self.deliver(woken));
@@ -262,7 +268,7 @@ impl Throttles {
         }
     }
 
-    fn deliver(self: &Arc<Self>, woken: Woken<Parked>) {
+    fn deliver(self: &Arc<Self>, woken: Woken<Box<Parked>>) {
         woken.gone.into_iter().for_each(|parked| parked.call.responder.discard());
         for (mut parked, ticket) in woken.pass {
             parked.pay(self, ticket);
@@ -407,7 +413,7 @@ impl RegionServer {
                 let (server, key) = (self.clone(), key.clone());
                 let hold = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
                 let queue = call.received.elapsed();
-                let parked = Parked { server, call, toll, again, key, charge, deadline_ns, queue, hold };
+                let parked = Box::new(Parked { server, call, toll, again, key, charge, deadline_ns, queue, hold });
                 state.gate.park(&request, parked, now_ns);
                 let sooner = state.is_sooner();
                 drop(state);

@@ -3,7 +3,7 @@
 use martite_metrics::Histogram;
 use martite_quota::{Key, Kind, Operation};
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const MOST: usize = 1000;
 
 /// By user and table.
 #[derive(Default)]
-pub struct Usage(Mutex<BTreeMap<Key, Arc<OfUser>>>);
+pub struct Usage(Mutex<HashMap<Key, Arc<OfUser>, foldhash::fast::RandomState>>);
 
 /// One user's calls on one table.
 #[derive(Default)]
@@ -43,7 +43,9 @@ impl Usage {
 
     /// All that were ever under a limit.
     pub fn all(&self) -> Vec<(Key, Arc<OfUser>)> {
-        self.0.lock().iter().map(|(key, of_user)| (key.clone(), of_user.clone())).collect()
+        let mut all: Vec<_> = self.0.lock().iter().map(|(key, of_user)| (key.clone(), of_user.clone())).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
     }
 }
 
