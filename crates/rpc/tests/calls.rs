@@ -335,3 +335,45 @@ async fn a_busy_connection_leaves_its_thread_to_others() {
         assert_eq!(busy.frame().await.header.call_id, Some(id));
     }
 }
+
+#[tokio::test]
+async fn work_that_comes_later_runs_on_the_network_thread_and_its_answers_go_out() {
+    let mut running = Running::start();
+    let client = running.client().await;
+    let (client, mut calls) = (std::sync::Arc::new(client), tokio::task::JoinSet::new());
+    for i in 0..100u8 {
+        let client = client.clone();
+        calls.spawn(async move { client.call_with("Park", &[i], b"", CallOptions::default()).await.unwrap().message });
+    }
+    for _ in 0..100 {
+        let call = running.parked.recv().await.unwrap();
+        let conn = call.conn.clone();
+        // Not from a network thread, while the connection rests or reads.
+        let give = move || {
+            conn.run_soon(move || {
+                assert!(std::thread::current().name().is_some_and(|name| name.starts_with("net-")));
+                call.responder.ok_encoded(call.param.to_vec(), Vec::new());
+            });
+        };
+        std::thread::spawn(give).join().unwrap();
+    }
+    let mut answers: Vec<u8> = calls.join_all().await.into_iter().flatten().collect();
+    answers.sort_unstable();
+    assert_eq!(answers, (0..100).collect::<Vec<u8>>());
+}
+
+#[tokio::test]
+async fn work_for_a_connection_that_is_gone_is_dropped() {
+    let mut running = Running::start();
+    let mut raw = running.opened().await;
+    raw.send(&frame(1, "Park", b"")).await;
+    let call = running.parked.recv().await.unwrap();
+    drop(raw);
+    while !call.conn.is_closed() {
+        tokio::task::yield_now().await;
+    }
+    let (conn, alive) = (call.conn.clone(), std::sync::Arc::new(()));
+    let held = alive.clone();
+    conn.run_soon(move || drop((held, call)));
+    assert_eq!(std::sync::Arc::strong_count(&alive), 1);
+}
