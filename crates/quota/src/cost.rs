@@ -1,5 +1,6 @@
 //! [`Kind`] and [`Cost`]: the thirteen things that HBase limits, and how much of each a call takes.
 
+use crate::table::{TYPES, slot, slot_ref};
 use martite_proto as pb;
 
 /// What is limited; the numbers are HBase's `ThrottleType`.
@@ -42,45 +43,21 @@ impl Kind {
 
     /// HBase's name, as `set_quota` and `list_quotas` have it.
     pub fn name(self) -> &'static str {
-        pb::ThrottleType::try_from(self as i32).map_or("", |t| t.as_str_name())
+        self.throttle_type().as_str_name()
+    }
+
+    fn throttle_type(self) -> pb::ThrottleType {
+        TYPES[self as usize - 1]
     }
 
     /// Its limit in a Throttle message.
     pub fn of(self, throttle: &pb::Throttle) -> Option<&pb::TimedQuota> {
-        match self {
-            Kind::RequestNumber => throttle.req_num.as_ref(),
-            Kind::RequestSize => throttle.req_size.as_ref(),
-            Kind::WriteNumber => throttle.write_num.as_ref(),
-            Kind::WriteSize => throttle.write_size.as_ref(),
-            Kind::ReadNumber => throttle.read_num.as_ref(),
-            Kind::ReadSize => throttle.read_size.as_ref(),
-            Kind::RequestCapacityUnit => throttle.req_capacity_unit.as_ref(),
-            Kind::WriteCapacityUnit => throttle.write_capacity_unit.as_ref(),
-            Kind::ReadCapacityUnit => throttle.read_capacity_unit.as_ref(),
-            Kind::AtomicReadSize => throttle.atomic_read_size.as_ref(),
-            Kind::AtomicRequestNumber => throttle.atomic_req_num.as_ref(),
-            Kind::AtomicWriteSize => throttle.atomic_write_size.as_ref(),
-            Kind::RequestHandlerUsageMs => throttle.req_handler_usage_ms.as_ref(),
-        }
+        slot_ref(throttle, self.throttle_type()).as_ref()
     }
 
     /// The place of its limit in a Throttle message.
     pub fn of_mut(self, throttle: &mut pb::Throttle) -> &mut Option<pb::TimedQuota> {
-        match self {
-            Kind::RequestNumber => &mut throttle.req_num,
-            Kind::RequestSize => &mut throttle.req_size,
-            Kind::WriteNumber => &mut throttle.write_num,
-            Kind::WriteSize => &mut throttle.write_size,
-            Kind::ReadNumber => &mut throttle.read_num,
-            Kind::ReadSize => &mut throttle.read_size,
-            Kind::RequestCapacityUnit => &mut throttle.req_capacity_unit,
-            Kind::WriteCapacityUnit => &mut throttle.write_capacity_unit,
-            Kind::ReadCapacityUnit => &mut throttle.read_capacity_unit,
-            Kind::AtomicReadSize => &mut throttle.atomic_read_size,
-            Kind::AtomicRequestNumber => &mut throttle.atomic_req_num,
-            Kind::AtomicWriteSize => &mut throttle.atomic_write_size,
-            Kind::RequestHandlerUsageMs => &mut throttle.req_handler_usage_ms,
-        }
+        slot(throttle, self.throttle_type())
     }
 
     /// The words of HBase's RpcThrottlingException, by which its client knows it again.

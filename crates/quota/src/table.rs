@@ -202,7 +202,7 @@ pub const TYPES: [pb::ThrottleType; 13] = [
 
 macro_rules! slots {
     ($($kind:ident => $field:ident,)*) => {
-        fn slot_ref(throttle: &pb::Throttle, kind: pb::ThrottleType) -> &Option<pb::TimedQuota> {
+        pub(crate) fn slot_ref(throttle: &pb::Throttle, kind: pb::ThrottleType) -> &Option<pb::TimedQuota> {
             match kind { $(pb::ThrottleType::$kind => &throttle.$field,)* }
         }
         /// Where a throttle keeps the limit of a type.
