@@ -246,6 +246,17 @@ impl Outbox {
         std::mem::take(&mut state.held)
     }
 
+    /// Work that was taken and not done: before all that came since.
+    pub fn put_back(&self, mut work: Vec<Held>) {
+        if work.is_empty() {
+            return;
+        }
+        let mut state = self.state.lock();
+        work.append(&mut state.held);
+        state.held = work;
+        self.has_held.store(true, Relaxed);
+    }
+
     /// Forgets everything, now and later.
     pub fn close(&self) {
         let mut state = self.state.lock();

@@ -20,7 +20,7 @@ const MAX_METHODS: usize = 64;
 const MAX_REFUSED_HEADER: usize = 64 << 10;
 
 /// How long one connection keeps its thread busy while others wait.
-const SLICE: Duration = Duration::from_micros(200);
+pub(crate) const SLICE: Duration = Duration::from_micros(200);
 /// Calls between two looks at the clock.
 const CALLS_PER_CLOCK: u32 = 8;
 

@@ -23,7 +23,7 @@ use crate::handshake::{self, Preamble};
 use crate::inbox::Inbox;
 use crate::link::{Link, Mode};
 use crate::outbox::Exchange;
-use crate::requests::{Batch, Requests, Stop};
+use crate::requests::{Batch, Requests, SLICE, Stop};
 use crate::writer::{Writer, head_buffer, recycle};
 
 /// Reads in a row before other connections of the shard get their turn.
@@ -114,7 +114,7 @@ impl Task {
             }
             let blocked = self.flush(cx)?;
             if self.link.0.outbox.has_held() && !self.link.0.is_clogged() {
-                self.link.0.outbox.take_held().into_iter().for_each(|work| work());
+                self.run_held();
             }
             if round == MAX_ROUNDS || self.slice_over {
                 break;
@@ -139,6 +139,20 @@ impl Task {
         // Unlike a plain wake-up, this lets the runtime look at the other sockets first.
         let _ = std::pin::pin!(tokio::task::yield_now()).poll(cx);
         Poll::Pending
+    }
+
+    /// Work that others gave; what a slice has no time for stays for the next.
+    fn run_held(&mut self) {
+        let began = Instant::now();
+        let mut held = self.link.0.outbox.take_held().into_iter();
+        for work in held.by_ref() {
+            work();
+            if began.elapsed() > SLICE {
+                self.slice_over = true;
+                break;
+            }
+        }
+        self.link.0.outbox.put_back(held.collect());
     }
 
     fn time_is_up(&mut self, cx: &mut Context<'_>) -> bool {
