@@ -519,6 +519,11 @@ impl<T> Gate<T> {
         if let Some(due_ns) = due_ns {
             self.due.push(Reverse((due_ns, lane.turn, id)));
         }
+        if self.due.len() > 64 + 2 * self.lanes.len() {
+            // Most of it was superseded.
+            let scheduled = |(id, lane): (&u32, &Lane<T>)| lane.scheduled.map(|(due, turn)| Reverse((due, turn, *id)));
+            self.due = self.lanes.iter().filter_map(scheduled).collect();
+        }
     }
 
     /// A limiter of this lane is due sooner than those who wait for it believe.
@@ -614,5 +619,48 @@ fn release(held: &mut HashMap<Arc<str>, Held>, user: &Arc<str>, size_bytes: usiz
         if of_user.calls == 0 {
             held.remove(user);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, Settings};
+    use martite_proto as pb;
+
+    /// A table where everybody may read so many rows an hour.
+    fn plan(rows: u64) -> Plan {
+        let quota =
+            pb::TimedQuota { time_unit: pb::TimeUnit::Hours as i32, soft_limit: Some(rows), share: None, scope: None };
+        let mut throttle = pb::Throttle::default();
+        *Kind::ReadNumber.of_mut(&mut throttle) = Some(quota);
+        let mut settings = Settings::default();
+        settings.tables.insert("t".into(), pb::Quotas { throttle: Some(throttle), ..pb::Quotas::default() });
+        Plan::new(Arc::new(settings), pb::Throttle::default())
+    }
+
+    #[test]
+    fn refunds_do_not_fill_the_order_of_those_who_wait() {
+        const NOW_NS: u64 = 86_400_000_000_000;
+        let bounds = Bounds { calls_per_user: 10, bytes_per_user: 1000 };
+        let mut gate = Gate::new(plan(3_600_000), CapacityUnits::default(), bounds);
+        let keys: Vec<Key> = (0..5).map(|i| Key { user: format!("u{i}").into(), table: "t".into() }).collect();
+        let cost = Cost { reads: 1, rows: 1_000_000, ..Cost::default() };
+        let request = |key| Request { key, operation: Operation::Scan, cost, size_bytes: 1, deadline_ns: None };
+        let Answer::Passes(ticket) = gate.ask(&request(&keys[0]), NOW_NS) else { panic!("idle") };
+        for key in &keys {
+            assert!(matches!(gate.ask(&request(key), NOW_NS), Answer::Waits));
+            gate.park(&request(key), (), NOW_NS);
+        }
+        let before = gate.next_due_ns();
+        for _ in 0..500 {
+            // Each gives back a second's worth of rows.
+            gate.settle(&ticket, Cost { rows: cost.rows - 1000, ..cost }, NOW_NS);
+        }
+        assert!(gate.due.len() <= 64 + 2 * keys.len() + keys.len(), "{}", gate.due.len());
+        assert!(gate.next_due_ns() < before);
+        let mut woken = Woken::default();
+        gate.wake(gate.next_due_ns().unwrap_or(0), |()| false, &mut woken);
+        assert_eq!(woken.pass.len(), 1);
     }
 }
