@@ -14,6 +14,7 @@
 use crate::cost::{HANDLER_UNITS_PER_MS, Kind};
 use crate::limiter::Rate;
 use crate::settings::{Settings, UserSettings};
+use crate::space::namespace_of;
 use martite_proto as pb;
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub struct Key {
 
 impl Key {
     fn namespace(&self) -> &str {
-        self.table.split_once(':').map_or("default", |(namespace, _)| namespace)
+        namespace_of(&self.table)
     }
 }
 
@@ -131,12 +132,11 @@ impl Plan {
             return false;
         }
         let settings = &*self.settings;
-        let namespace = table.split_once(':').map_or("default", |(namespace, _)| namespace);
         settings.region_server.is_some()
             || self.has_defaults
             || settings.users.contains_key(user)
             || settings.tables.contains_key(table)
-            || settings.namespaces.contains_key(namespace)
+            || settings.namespaces.contains_key(namespace_of(table))
     }
 
     /// What counts for a call; nothing: it is free.

@@ -1,5 +1,6 @@
 //! [`Settings`]: all that hbase:quota says.
 
+use crate::space::namespace_of;
 use martite_proto as pb;
 use std::collections::BTreeMap;
 
@@ -40,8 +41,8 @@ impl Priorities {
 
     /// Of a user's call on a table: the user's, else the table's, else the namespace's.
     pub fn of(&self, user: &str, table: &str) -> Priority {
-        let namespace = table.split_once(':').map_or("default", |(namespace, _)| namespace);
-        let found = self.users.get(user).or_else(|| self.tables.get(table)).or_else(|| self.namespaces.get(namespace));
+        let of_namespace = || self.namespaces.get(namespace_of(table));
+        let found = self.users.get(user).or_else(|| self.tables.get(table)).or_else(of_namespace);
         found.copied().unwrap_or(Priority::Default)
     }
 }
