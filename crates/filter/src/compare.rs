@@ -35,6 +35,19 @@ impl CompareOp {
         })
     }
 
+    /// What [`CompareOp::decode`] reads.
+    pub fn encode(self) -> pb::CompareType {
+        match self {
+            CompareOp::Less => pb::CompareType::Less,
+            CompareOp::LessOrEqual => pb::CompareType::LessOrEqual,
+            CompareOp::Equal => pb::CompareType::Equal,
+            CompareOp::NotEqual => pb::CompareType::NotEqual,
+            CompareOp::GreaterOrEqual => pb::CompareType::GreaterOrEqual,
+            CompareOp::Greater => pb::CompareType::Greater,
+            CompareOp::NoOp => pb::CompareType::NoOp,
+        }
+    }
+
     /// checkAndMutate's direction: whether "given value OP cell value" holds, from [`Comparator::compare`]'s answer.
     pub fn holds(self, compared: Ordering) -> bool {
         match self {

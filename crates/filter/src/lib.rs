@@ -12,9 +12,12 @@
 //!                                                                        +-- filters/list_and.rs --+-- filters/row.rs
 //!                                                                                                  +-- ...
 //! ```
+//! A client makes the message with [`build`], or out of a line of HBase's filter language with [`language::parse`].
+//!
 //! Semantics are those of HBase 2.6 `org.apache.hadoop.hbase.filter`; this crate sees no files and no sockets.
 #![forbid(unsafe_code)]
 
+pub mod build;
 mod comparator;
 mod compare;
 mod decode;
@@ -22,6 +25,7 @@ mod error;
 mod evaluate;
 mod filter;
 mod filters;
+pub mod language;
 mod required;
 mod return_code;
 #[cfg(test)]
