@@ -37,10 +37,12 @@ mod throttling;
 mod timeline;
 mod wire;
 mod workload;
+mod ycsb;
 mod zipfian;
 
 pub use error::Error;
 pub use options::Bench;
+pub use ycsb::{Ycsb, run as run_ycsb};
 
 /// Runs a benchmark; its report is printed and written.
 pub fn run(bench: &Bench) -> Result<(), Error> {

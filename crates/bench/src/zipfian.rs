@@ -12,10 +12,10 @@ use martite_env::{Random, SeededRandom};
 use std::sync::Arc;
 
 /// Of how many ranks is drawn.
-const RANKS: u64 = 10_000_000_001;
-const THETA: f64 = 0.99;
+pub const RANKS: u64 = 10_000_000_001;
+pub const THETA: f64 = 0.99;
 /// zeta(RANKS): the sum of 1 / i^THETA, as YCSB has it.
-const ZETA: f64 = 26.469_028_201_783_02;
+pub const ZETA: f64 = 26.469_028_201_783_02;
 
 /// The distribution of an operation's rows.
 #[derive(Debug, Clone)]
@@ -41,8 +41,10 @@ impl Keys {
 }
 
 /// Ranks by Zipf's law.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Zipfian {
+    /// Ranks at first.
+    first: f64,
     ranks: f64,
     zeta: f64,
     /// Below it, of what is drawn times zeta, is rank 1 (and below 1 rank 0).
@@ -56,12 +58,26 @@ impl Zipfian {
     pub fn new(ranks: u64, zeta: f64) -> Zipfian {
         let ranks = ranks as f64;
         let second = 1.0 + 0.5f64.powf(THETA);
-        let eta = (1.0 - (2.0 / ranks).powf(1.0 - THETA)) / (1.0 - second / zeta);
-        Zipfian { ranks, zeta, second, alpha: 1.0 / (1.0 - THETA), eta }
+        Zipfian { first: ranks, ranks, zeta, second, alpha: 1.0 / (1.0 - THETA), eta: eta(ranks, second, zeta) }
+    }
+
+    /// With the sum, whose time is proportional to the ranks.
+    pub fn of(ranks: u64) -> Zipfian {
+        Zipfian::new(ranks, terms(1, ranks))
+    }
+
+    /// There are more ranks now. As in YCSB, eta goes on with the number of ranks at first.
+    pub fn grow(&mut self, ranks: u64) {
+        if ranks as f64 > self.ranks {
+            self.zeta += terms(self.ranks as u64 + 1, ranks);
+            self.ranks = ranks as f64;
+            self.eta = eta(self.first, self.second, self.zeta);
+        }
     }
 
     /// The rank of a number that is drawn evenly from 0 up to 1.
-    fn rank(&self, drawn: f64) -> u64 {
+    #[inline]
+    pub fn rank(&self, drawn: f64) -> u64 {
         let scaled = drawn * self.zeta;
         if scaled < 1.0 {
             return 0;
@@ -73,13 +89,23 @@ impl Zipfian {
     }
 }
 
+fn eta(ranks: f64, second: f64, zeta: f64) -> f64 {
+    (1.0 - (2.0 / ranks).powf(1.0 - THETA)) / (1.0 - second / zeta)
+}
+
+/// The sum of 1 / i^THETA over i from `from` to `to`.
+fn terms(from: u64, to: u64) -> f64 {
+    (from..=to).map(|i| 1.0 / (i as f64).powf(THETA)).sum()
+}
+
 /// From 0 up to 1, of 53 bits.
-fn uniform(bits: u64) -> f64 {
+pub fn uniform(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// FNV-1a of the number's eight bytes, the lowest first; without its sign, as Java has it.
-fn hash(number: u64) -> u64 {
+#[inline]
+pub fn hash(number: u64) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 1_099_511_628_211;
     let hash = number.to_le_bytes().iter().fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
@@ -123,6 +149,17 @@ mod tests {
             assert!(off.abs() < 0.05, "the first {most} are off by {off}");
         }
         assert_eq!(seen[RANKS as usize], 0, "there are no more");
+    }
+
+    #[test]
+    fn ranks_that_are_added_count_as_if_they_had_been_there_but_for_eta() {
+        let (mut grown, whole) = (Zipfian::of(100), Zipfian::of(250));
+        grown.grow(90);
+        assert_eq!(grown.ranks, 100.0, "there are never less");
+        grown.grow(170);
+        grown.grow(250);
+        assert!((grown.zeta - whole.zeta).abs() < 1e-9 && grown.ranks == whole.ranks);
+        assert!((grown.eta - eta(100.0, whole.second, whole.zeta)).abs() < 1e-9);
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn main() -> ExitCode {
         args::Command::Start(args) => start::run(&args),
         args::Command::Stop(args) => stop::run(&args),
         args::Command::Bench(args) => bench(&args),
+        args::Command::Ycsb(args) => martite_bench::run_ycsb(&args).map_err(|e| Failure::of("ycsb", e)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
