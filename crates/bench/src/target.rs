@@ -119,6 +119,7 @@ pub fn example(shape: Shape, rows: u64, splits: &[u64]) -> Target {
     let locations = bounds
         .windows(2)
         .map(|b| Location {
+            open_seq_num: -1,
             info: RegionInfo::new(name.clone(), b[0].clone(), b[1].clone(), 1),
             server: server.clone(),
         })

@@ -123,6 +123,14 @@ impl TableName {
     }
 }
 
+impl std::str::FromStr for TableName {
+    type Err = CatalogError;
+
+    fn from_str(full: &str) -> Result<TableName, CatalogError> {
+        TableName::parse(full)
+    }
+}
+
 impl std::fmt::Display for TableName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.full)

@@ -1,26 +1,30 @@
-//! [`Client`]: one connection to an HBase server, enough for tests and tools: simple authentication, any service.
+//! [`Client`]: one connection to an HBase server: simple authentication, any service.
 //!
-//! Calls are multiplexed: any number may be under way, and answers come in any order.
+//! Calls are multiplexed: any number may be under way, and answers come in any order. Two tasks belong to a connection,
+//! none to a call: what many callers send while one write is under way leaves in the next write.
 
-use std::collections::HashMap;
+mod calls;
+mod frame;
+
 use std::io;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use martite_compress::StreamCodec;
-use martite_proto::{
-    CellBlockMeta, ConnectionHeader, Message, NameBytesPair, RequestHeader, ResponseHeader, UserInformation,
-    VersionInfo,
-};
-use parking_lot::Mutex;
+use martite_proto::{ConnectionHeader, Message, UserInformation, VersionInfo};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::oneshot;
+use tokio::time::{Instant, Sleep};
 
-use crate::format::{AUTH_SIMPLE, PREAMBLE_MAGIC, VERSION, varint};
+pub use calls::PendingCall;
+use calls::{Calls, Next, TICK};
+pub use frame::{decode_answer, put_request, request_frame};
+
+use crate::format::{AUTH_SIMPLE, PREAMBLE_MAGIC, VERSION};
 
 /// Largest answer accepted.
 const MAX_ANSWER: usize = 1 << 30;
@@ -113,6 +117,9 @@ pub enum ClientError {
     /// The connection ended before the answer came.
     #[error("connection closed")]
     Closed,
+    /// The answer did not come in time; the call may have been done.
+    #[error("no answer in time")]
+    TimedOut,
     /// The server's exception.
     #[error("{class}: {text}")]
     Remote {
@@ -127,17 +134,17 @@ pub enum ClientError {
     Malformed(String),
 }
 
-type Waiting = Mutex<Option<HashMap<u32, oneshot::Sender<Result<Answer, ClientError>>>>>;
+/// A write buffer of more bytes is given back after its write.
+const MAX_KEPT: usize = 1 << 20;
+/// Least room for a read.
+const READ: usize = 64 << 10;
 
 /// One connection. Dropping it closes the connection.
 #[derive(Debug)]
 pub struct Client {
-    writer: tokio::sync::Mutex<OwnedWriteHalf>,
-    /// Calls under way; `None` once the connection is gone.
-    waiting: Arc<Waiting>,
-    next_id: AtomicU32,
+    calls: Arc<Calls>,
     compressor: Option<StreamCodec>,
-    reader: tokio::task::JoinHandle<()>,
+    tasks: [tokio::task::JoinHandle<()>; 2],
 }
 
 impl Client {
@@ -147,10 +154,13 @@ impl Client {
         socket.set_nodelay(true)?;
         socket.write_all(&options.opening()).await?;
         let (read, write) = socket.into_split();
-        let waiting: Arc<Waiting> = Arc::new(Mutex::new(Some(HashMap::new())));
+        let calls = Arc::new(Calls::default());
         let compressor = options.compressor.as_deref().and_then(StreamCodec::from_class);
-        let reader = tokio::spawn(read_answers(read, waiting.clone(), compressor));
-        Ok(Client { writer: tokio::sync::Mutex::new(write), waiting, next_id: AtomicU32::new(0), compressor, reader })
+        let tasks = [
+            tokio::spawn(read_answers(read, calls.clone(), compressor)),
+            tokio::spawn(write_requests(write, calls.clone())),
+        ];
+        Ok(Client { calls, compressor, tasks })
     }
 
     /// Calls `method` and waits for its answer. `cells` in the connection codec's form, uncompressed.
@@ -166,126 +176,117 @@ impl Client {
         cells: &[u8],
         options: CallOptions,
     ) -> Result<Answer, ClientError> {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let mut block = Vec::new();
-        let cells = match self.compressor {
-            Some(compressor) if !cells.is_empty() => {
-                compressor.compress(cells, &mut block).map_err(|e| ClientError::Malformed(e.to_string()))?;
-                &block
+        self.send(method, message, &[cells], &options, None)?.await
+    }
+
+    /// Sends a call, without waiting for anything: it leaves with the next write. The cell block is given in pieces.
+    ///
+    /// Without an answer within `limit` the call fails with [`ClientError::TimedOut`].
+    pub fn send(
+        &self,
+        method: &str,
+        message: &[u8],
+        cells: &[&[u8]],
+        options: &CallOptions,
+        limit: Option<Duration>,
+    ) -> Result<PendingCall, ClientError> {
+        let packed = match self.compressor {
+            Some(compressor) if cells.iter().any(|piece| !piece.is_empty()) => {
+                let mut packed = Vec::new();
+                let packing = compressor.compress(&cells.concat(), &mut packed);
+                packing.map_err(|e| ClientError::Malformed(e.to_string()))?;
+                Some(packed)
             }
-            _ => cells,
+            _ => None,
         };
-        let frame = request_frame(id, method, message, cells, options);
-        let (answer, answered) = oneshot::channel();
-        match &mut *self.waiting.lock() {
-            Some(waiting) => _ = waiting.insert(id, answer),
-            None => return Err(ClientError::Closed),
-        }
-        let written = self.writer.lock().await.write_all(&frame).await;
-        if let Err(e) = written {
-            if let Some(waiting) = &mut *self.waiting.lock() {
-                waiting.remove(&id);
-            }
-            return Err(e.into());
-        }
-        answered.await.unwrap_or(Err(ClientError::Closed))
+        self.calls.begin(limit, |id, out| match &packed {
+            Some(packed) => put_request(out, id, method, message, &[packed], options),
+            None => put_request(out, id, method, message, cells, options),
+        })
     }
 
     /// Whether the connection is gone.
     pub fn is_closed(&self) -> bool {
-        self.waiting.lock().is_none()
+        self.calls.is_closed()
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.reader.abort();
+        self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
+        self.calls.close();
     }
 }
 
-/// A whole request frame.
-pub fn request_frame(id: u32, method: &str, message: &[u8], cells: &[u8], options: CallOptions) -> Vec<u8> {
-    let attribute = options.attributes.into_iter().map(|(name, value)| NameBytesPair { name, value: Some(value) });
-    let header = RequestHeader {
-        call_id: Some(id),
-        method_name: Some(method.to_owned()),
-        request_param: Some(true),
-        cell_block_meta: (!cells.is_empty()).then_some(CellBlockMeta { length: Some(cells.len() as u32) }),
-        priority: options.priority,
-        timeout: options.timeout_ms,
-        attribute: attribute.collect(),
-        trace_info: None,
-    };
-    let mut frame = vec![0; 4];
-    frame.extend_from_slice(&header.encode_length_delimited_to_vec());
-    crate::format::put_varint(&mut frame, message.len() as u64);
-    frame.extend_from_slice(message);
-    frame.extend_from_slice(cells);
-    let len = (frame.len() - 4) as u32;
-    frame[..4].copy_from_slice(&len.to_be_bytes());
-    frame
+/// Writes what callers leave, all of it at once; and looks after calls that take too long.
+async fn write_requests(mut socket: OwnedWriteHalf, calls: Arc<Calls>) {
+    let mut buf = Vec::new();
+    let mut tick = pin!(tokio::time::sleep(TICK));
+    loop {
+        match calls.take(&mut buf) {
+            Next::Closed => return,
+            Next::Write => {
+                let mut write = pin!(socket.write_all(&buf));
+                let written = loop {
+                    tokio::select! {
+                        biased;
+                        written = &mut write => break written.is_ok(),
+                        useful = ticking(&calls, tick.as_mut()) => if !useful { break false },
+                    }
+                };
+                if !written {
+                    return calls.close();
+                }
+                buf.clear();
+                buf.shrink_to(MAX_KEPT);
+                continue;
+            }
+            Next::Idle { under_way: false } => {
+                calls.work().await;
+                tick.as_mut().reset(Instant::now() + TICK);
+            }
+            Next::Idle { under_way: true } => tokio::select! {
+                biased;
+                () = calls.work() => {}
+                useful = ticking(&calls, tick.as_mut()) => match useful {
+                    true => continue,
+                    false => return calls.close(),
+                },
+            },
+        }
+        // Whoever is about to send can do so before the write.
+        if calls.is_busy() {
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
-/// Decodes the content of an answer frame: its call id and what it says.
-pub fn decode_answer(frame: Bytes, compressor: Option<StreamCodec>) -> (u32, Result<Answer, ClientError>) {
-    let malformed = |what: &str| ClientError::Malformed(what.to_owned());
-    let mut rest = frame;
-    let header = match ResponseHeader::decode_length_delimited(&mut rest) {
-        Ok(header) => header,
-        Err(e) => return (u32::MAX, Err(malformed(&e.to_string()))),
-    };
-    let id = header.call_id.unwrap_or(0);
-    if let Some(e) = header.exception {
-        let moved_to = e.hostname.zip(e.port.and_then(|port| u16::try_from(port).ok()));
-        let remote = ClientError::Remote {
-            class: e.exception_class_name.unwrap_or_default(),
-            text: e.stack_trace.unwrap_or_default(),
-            do_not_retry: e.do_not_retry.unwrap_or(false),
-            overloaded: e.server_overloaded.unwrap_or(false),
-            moved_to,
-        };
-        return (id, Err(remote));
-    }
-    let Some((len, after)) = varint(&rest).map(|(len, after)| (len as usize, after.len())) else {
-        return (id, Err(malformed("no message")));
-    };
-    rest.advance(rest.len() - after);
-    if len > rest.len() {
-        return (id, Err(malformed("the message ends after its frame")));
-    }
-    let message = rest.split_to(len);
-    let cells_len = header.cell_block_meta.and_then(|meta| meta.length).unwrap_or(0) as usize;
-    if cells_len != rest.len() {
-        return (id, Err(malformed("the cell block has not the length that the header says")));
-    }
-    let cells = match compressor.filter(|_| !rest.is_empty()).map(|c| c.decompress(&rest, MAX_ANSWER)) {
-        None => rest,
-        Some(Ok(plain)) => plain.into(),
-        Some(Err(e)) => return (id, Err(malformed(&e.to_string()))),
-    };
-    (id, Ok(Answer { message, cells }))
+/// The next tick; false: the connection is of no use any more.
+async fn ticking(calls: &Calls, mut tick: Pin<&mut Sleep>) -> bool {
+    tick.as_mut().await;
+    tick.reset(Instant::now() + TICK);
+    calls.tick()
 }
 
-async fn read_answers(mut socket: OwnedReadHalf, waiting: Arc<Waiting>, compressor: Option<StreamCodec>) {
-    let mut buf = BytesMut::with_capacity(64 << 10);
-    while matches!(socket.read_buf(&mut buf).await, Ok(1..)) {
+async fn read_answers(mut socket: OwnedReadHalf, calls: Arc<Calls>, compressor: Option<StreamCodec>) {
+    let mut buf = BytesMut::with_capacity(READ);
+    let (mut answers, mut wakers) = (Vec::new(), Vec::new());
+    'reading: while matches!(socket.read_buf(&mut buf).await, Ok(1..)) {
+        let mut room = READ;
         while let Some((len, _)) = buf.split_first_chunk::<4>() {
             let len = u32::from_be_bytes(*len) as usize;
             if len > MAX_ANSWER {
-                waiting.lock().take();
-                return;
+                break 'reading;
             }
             if buf.len() < 4 + len {
+                room = room.max(4 + len - buf.len());
                 break;
             }
             buf.advance(4);
-            let (id, answer) = decode_answer(buf.split_to(len).freeze(), compressor);
-            if let Some(waiting) = waiting.lock().as_mut().and_then(|waiting| waiting.remove(&id)) {
-                let _ = waiting.send(answer);
-            }
+            answers.push(decode_answer(buf.split_to(len).freeze(), compressor));
         }
-        buf.reserve(64 << 10);
+        calls.finish(&mut answers, &mut wakers);
+        buf.reserve(room);
     }
-    // Dropping the senders tells every waiting call.
-    waiting.lock().take();
+    calls.close();
 }

@@ -25,7 +25,6 @@ pub enum TestError {
 impl From<martite_client::Error> for TestError {
     fn from(error: martite_client::Error) -> TestError {
         match error {
-            martite_client::Error::Call(e) => TestError::Client(e),
             martite_client::Error::Catalog(e) => TestError::Catalog(e),
             other => TestError::Server(other.to_string()),
         }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use martite_catalog::{RegionInfo, TableName};
 use martite_cell::{CellBuf, OwnedCell};
 use martite_client::admin::by_name;
-use martite_client::scan::scan_region;
+use martite_client::cluster::scan_region;
 use martite_proto as pb;
 use martite_rpc::client::{Client, ClientError, ClientOptions};
 use parking_lot::Mutex;

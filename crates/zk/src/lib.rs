@@ -7,9 +7,12 @@
 //! Sessions, reads, watches and the four-letter words are ZooKeeper's; whatever would change the tree over the wire is
 //! refused. Nothing is stored: the process sets the tree at start.
 //!
-//! What is absent: a client, writes over the wire, quorum. Source: HBase 2.6 `ZNodePaths`, ZooKeeper 3.8 `zookeeper.jute`.
+//! [`client`] reads znodes of any ZooKeeper: how a native client finds a cluster.
+//!
+//! What is absent: writes over the wire, quorum. Source: HBase 2.6 `ZNodePaths`, ZooKeeper 3.8 `zookeeper.jute`.
 #![forbid(unsafe_code)]
 
+pub mod client;
 mod connection;
 mod request;
 mod server;
@@ -23,5 +26,5 @@ pub use server::{ZkOptions, ZkServer};
 pub use tree::{Node, Stat, Tree};
 pub use value::{
     backup_master_value, cluster_id_value, cluster_up_value, master_value, meta_location_value, namespace_value,
-    node_value, region_server_value, table_state_value,
+    node_content, node_value, region_server_value, table_state_value,
 };

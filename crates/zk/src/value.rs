@@ -17,6 +17,20 @@ pub fn node_value(id: &str, pb_bytes: &[u8]) -> Bytes {
     framed(id, &[PBUF_MAGIC, pb_bytes])
 }
 
+/// The protobuf bytes in a znode's value; `None`: they are not there.
+///
+/// As in HBase, only a first byte FF says that there is an id.
+pub fn node_content(value: &[u8]) -> Option<&[u8]> {
+    let body = match value {
+        [0xff, rest @ ..] => {
+            let (len, rest) = rest.split_first_chunk::<4>()?;
+            rest.get(u32::from_be_bytes(*len) as usize..)?
+        }
+        other => other,
+    };
+    body.strip_prefix(PBUF_MAGIC)
+}
+
 fn framed(id: &str, body: &[&[u8]]) -> Bytes {
     let id = &id.as_bytes()[..id.len().min(60_000)];
     let mut out = Vec::with_capacity(5 + id.len() + 8 + body.iter().map(|part| part.len()).sum::<usize>());

@@ -1,0 +1,133 @@
+//! [`Regions`]: the regions of one table as far as they are known, by start key.
+//!
+//! A region is forgotten when a call to it fails in a way that says it is elsewhere; a region that is read from
+//! hbase:meta takes the place of all that it overlaps.
+
+use crate::servers::Peer;
+use bytes::Bytes;
+use martite_catalog::{RegionInfo, ServerName, TableName};
+use martite_proto as pb;
+use parking_lot::RwLock;
+use pb::Message;
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::sync::Arc;
+
+/// A region and the server that has it.
+#[derive(Debug, Clone)]
+pub struct Location {
+    pub info: RegionInfo,
+    pub server: ServerName,
+    /// The region's sequence number when it was opened there; −1: not known.
+    pub open_seq_num: i64,
+}
+
+/// A location with what calls need.
+#[derive(Debug)]
+pub(crate) struct Region {
+    pub location: Location,
+    pub peer: Arc<Peer>,
+    /// Field 1 of every request: the region's name.
+    pub field: Vec<u8>,
+}
+
+impl Region {
+    pub fn new(location: Location, peer: Arc<Peer>) -> Region {
+        let specifier = specifier(&location.info);
+        let mut field = Vec::new();
+        pb::prost::encoding::message::encode(1, &specifier, &mut field);
+        Region { location, peer, field }
+    }
+
+    pub fn info(&self) -> &RegionInfo {
+        &self.location.info
+    }
+
+    /// A request: the region, and `message` as its field 2.
+    pub fn request<M: Message>(&self, message: &M) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.field.len() + message.encoded_len() + 8);
+        out.extend_from_slice(&self.field);
+        pb::prost::encoding::message::encode(2, message, &mut out);
+        out
+    }
+}
+
+/// A region as requests name it.
+pub fn specifier(info: &RegionInfo) -> pb::RegionSpecifier {
+    pb::RegionSpecifier {
+        r#type: pb::region_specifier::RegionSpecifierType::RegionName as i32,
+        value: info.name().clone(),
+    }
+}
+
+/// What is known of a table's regions.
+#[derive(Debug)]
+pub(crate) struct Regions {
+    pub table: TableName,
+    by_start: RwLock<BTreeMap<Bytes, Arc<Region>>>,
+    /// Held by the one who looks a region up.
+    pub searching: tokio::sync::Mutex<()>,
+}
+
+impl Regions {
+    pub fn new(table: TableName) -> Regions {
+        Regions { table, by_start: RwLock::default(), searching: tokio::sync::Mutex::default() }
+    }
+
+    /// The region that has a row.
+    pub fn of_row(&self, row: &[u8]) -> Option<Arc<Region>> {
+        let by_start = self.by_start.read();
+        let (_, region) = by_start.range::<[u8], _>((Unbounded, Included(row))).next_back()?;
+        region.info().contains_row(row).then(|| region.clone())
+    }
+
+    /// The region that has the greatest row less than this one; of the empty row, the last region.
+    pub fn before(&self, row: &[u8]) -> Option<Arc<Region>> {
+        let by_start = self.by_start.read();
+        let last = match row {
+            [] => by_start.last_key_value(),
+            row => by_start.range::<[u8], _>((Unbounded, Excluded(row))).next_back(),
+        };
+        let (_, region) = last?;
+        let end = &region.info().end_key()[..];
+        (end.is_empty() || (!row.is_empty() && row <= end)).then(|| region.clone())
+    }
+
+    /// Takes the place of what it overlaps, unless that was opened later.
+    pub fn insert(&self, region: Arc<Region>) {
+        let info = region.info();
+        if !info.end_key().is_empty() && info.end_key() <= info.start_key() {
+            return;
+        }
+        let mut by_start = self.by_start.write();
+        let overlapping: Vec<Bytes> = {
+            let end: std::ops::Bound<&[u8]> =
+                if info.end_key().is_empty() { Unbounded } else { Excluded(&info.end_key()[..]) };
+            let from_start = by_start.range::<[u8], _>((Included(&info.start_key()[..]), end));
+            let before = by_start.range::<[u8], _>((Unbounded, Excluded(&info.start_key()[..]))).next_back();
+            let over = |r: &Region| r.info().end_key().is_empty() || r.info().end_key() > info.start_key();
+            from_start.chain(before.filter(|(_, r)| over(r))).map(|(start, _)| start.clone()).collect()
+        };
+        let newer = |known: &Region| known.info() == info && known.location.open_seq_num > region.location.open_seq_num;
+        if overlapping.iter().any(|start| by_start.get(start).is_some_and(|known| newer(known))) {
+            return;
+        }
+        for start in overlapping {
+            by_start.remove(&start);
+        }
+        by_start.insert(info.start_key().clone(), region);
+    }
+
+    /// Forgets a region, unless something else has taken its place.
+    pub fn forget(&self, region: &Arc<Region>) {
+        let mut by_start = self.by_start.write();
+        if by_start.get(region.info().start_key()).is_some_and(|known| Arc::ptr_eq(known, region)) {
+            by_start.remove(region.info().start_key());
+        }
+    }
+
+    /// Forgets all regions.
+    pub fn clear(&self) {
+        self.by_start.write().clear();
+    }
+}
