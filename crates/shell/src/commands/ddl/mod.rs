@@ -1,0 +1,5 @@
+//! The group ddl.
+
+use super::Command;
+
+pub const COMMANDS: &[&Command] = &[];

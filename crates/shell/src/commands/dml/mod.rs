@@ -1,0 +1,5 @@
+//! The group dml.
+
+use super::Command;
+
+pub const COMMANDS: &[&Command] = &[];

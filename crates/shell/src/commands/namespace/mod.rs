@@ -1,0 +1,5 @@
+//! The group namespace.
+
+use super::Command;
+
+pub const COMMANDS: &[&Command] = &[];
