@@ -42,14 +42,13 @@ impl<'a> Attempts<'a> {
     /// An attempt has failed: waits before the next, or gives up.
     pub async fn after(&mut self, error: Error, reaction: &Reaction) -> Result<(), Error> {
         if *reaction == Reaction::Fail {
-            return Err(self.given_up(error));
+            return Err(error);
         }
         if *reaction != Reaction::Immediately {
             self.made += 1;
         }
         let wait = self.wait(reaction);
         if self.made > self.options.retries || wait >= self.left() {
-            self.made = self.made.max(1);
             return Err(self.given_up(error));
         }
         if !wait.is_zero() {
@@ -79,7 +78,7 @@ impl<'a> Attempts<'a> {
     fn given_up(&self, error: Error) -> Error {
         match self.made {
             // Nothing was repeated: the error says all.
-            0 => error,
+            0 | 1 => error,
             attempts => Error::Retries { attempts, elapsed: self.began.elapsed(), last: Box::new(error) },
         }
     }

@@ -23,10 +23,10 @@ impl Admin {
         Admin { connection }
     }
 
-    /// For a cluster of these two servers.
+    /// For a cluster of these two servers; nothing is tried a second time.
     pub async fn connect(master: SocketAddr, regionserver: SocketAddr) -> Result<Admin, Error> {
         let registry = Registry::rpc(&format!("{master},{regionserver}"));
-        Ok(Connection::connect(Options::new(registry)).await?.admin())
+        Ok(Connection::connect(Options::new(registry).retries(0)).await?.admin())
     }
 
     pub fn connection(&self) -> &Connection {
