@@ -20,6 +20,7 @@ mod machine;
 mod op;
 pub mod options;
 mod pace;
+mod pe;
 mod process;
 mod profile;
 mod progress;
@@ -42,6 +43,7 @@ mod zipfian;
 
 pub use error::Error;
 pub use options::Bench;
+pub use pe::{Pe, run as run_pe};
 pub use ycsb::{Ycsb, run as run_ycsb};
 
 /// Runs a benchmark; its report is printed and written.
@@ -49,5 +51,6 @@ pub fn run(bench: &Bench) -> Result<(), Error> {
     match bench {
         Bench::Offheap(options) => run::offheap(options),
         Bench::Throttling(options) => throttling::run(options),
+        Bench::Ycsb(options) => ycsb::experiment::run(options),
     }
 }

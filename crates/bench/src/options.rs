@@ -4,6 +4,7 @@ use crate::server::Spec;
 use crate::setup::Making;
 pub use crate::throttling::options::Throttling;
 use crate::workload::Workload;
+pub use crate::ycsb::experiment::options::YcsbBench;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -30,6 +31,15 @@ pub enum Bench {
     ///
     /// Tables go to standard output; report.json and report.html (self-contained, with plots) to the folder --out.
     Throttling(Throttling),
+    /// YCSB's workloads A to F: throughput, latencies, what a second of the server's CPU does, each second of each run
+    ///
+    /// Starts the servers by itself, loads records of ten fields of 100 bytes with YCSB's keys, and runs each workload by one
+    /// client thread and by ten: mean and p99 of each operation, operations for each second of the server's CPU, and for each
+    /// second throughput, p99, the server's CPU, what it read from and wrote to disks. An operation that fails is counted.
+    /// To run a workload on a server of one's own, by YCSB's property files, there is `martite ycsb`.
+    ///
+    /// Tables go to standard output; report.json and report.html (self-contained, with plots) to the folder --out.
+    Ycsb(YcsbBench),
 }
 
 #[derive(Debug, Clone, Args, Serialize)]

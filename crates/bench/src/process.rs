@@ -30,6 +30,12 @@ impl Process {
         Ok(of_ticks(ticks))
     }
 
+    /// Bytes that it had disks read, and write, so far. Of others' processes the kernel does not tell.
+    pub fn disk(self) -> Result<(u64, u64), Error> {
+        let unknown = || Error::Setup(format!("{}: no bytes", self.file("io").display()));
+        disk_bytes(&self.read("io")?).ok_or_else(unknown)
+    }
+
     /// Memory that is resident now, and the most that was, in MiB.
     pub fn memory_mib(self) -> Result<(u64, u64), Error> {
         let status = self.read("status")?;
@@ -39,6 +45,12 @@ impl Process {
         };
         Ok((mib("VmRSS:").unwrap_or(0), mib("VmHWM:").unwrap_or(0)))
     }
+}
+
+/// `read_bytes` and `write_bytes` of /proc/PID/io.
+fn disk_bytes(io: &str) -> Option<(u64, u64)> {
+    let of = |name: &str| io.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some((of("read_bytes:")?, of("write_bytes:")?))
 }
 
 fn of_ticks(ticks: u64) -> Duration {
@@ -79,6 +91,14 @@ mod tests {
         assert_eq!(cpu_ticks(stat), Some(1415));
         assert_eq!(cpu_ticks("12 (a) S 1"), None);
         assert_eq!(cpu_ticks(""), None);
+    }
+
+    #[test]
+    fn disks_bytes_are_not_those_of_calls() {
+        let io =
+            "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 7\n";
+        assert_eq!((disk_bytes(io), disk_bytes("rchar: 1\n")), (Some((4096, 8192)), None));
+        Process::this().disk().unwrap();
     }
 
     #[test]

@@ -36,7 +36,11 @@ pub struct Making {
 pub async fn prepare(server: &Server, shape: Shape, options: Making) -> Result<(Arc<Target>, TableResults), Error> {
     let cluster = Cluster::connect(&server.registry).await?;
     let name = TableName::parse(shape.table).map_err(martite_client::Error::from)?;
-    let admin = create(&cluster, &name, options).await?;
+    let table = TableDescriptor::new(name.clone()).with_family(FamilyDescriptor::new(FAMILY));
+    let regions = options.regions.min(options.rows);
+    let splits: Vec<rows::Key> = (1..regions).map(|i| rows::key(options.rows / regions * i)).collect();
+    let splits: Vec<&[u8]> = splits.iter().map(|key| &key[..]).collect();
+    let admin = create(&cluster, &table, &splits).await?;
     let target = Arc::new(Target::new(shape, options.rows, cluster.regions(&name).await?).await?);
 
     let next = Arc::new(AtomicU64::new(0));
@@ -46,8 +50,7 @@ pub async fn prepare(server: &Server, shape: Shape, options: Making) -> Result<(
     let load = once(load, server.process, options).await?;
     check_rows(&load, options.rows)?;
 
-    admin.flush_table(&name).await?;
-    compact(&cluster, &admin, &name).await?;
+    settle(&cluster, &admin, &name).await?;
     quiet(server.process).await?;
     let make = |_| {
         let scan = Scan::new(target.clone(), Passing::All, target.rows, 0).checking_all();
@@ -85,11 +88,8 @@ impl<O: Op> Op for Once<O> {
 }
 
 /// Makes the table; a server that has just come up may still refuse for a while.
-async fn create(cluster: &Cluster, name: &TableName, options: Making) -> Result<Admin, Error> {
-    let table = TableDescriptor::new(name.clone()).with_family(FamilyDescriptor::new(FAMILY));
-    let regions = options.regions.min(options.rows);
-    let splits: Vec<rows::Key> = (1..regions).map(|i| rows::key(options.rows / regions * i)).collect();
-    let splits: Vec<&[u8]> = splits.iter().map(|key| &key[..]).collect();
+pub async fn create(cluster: &Cluster, table: &TableDescriptor, splits: &[&[u8]]) -> Result<Admin, Error> {
+    let name = table.name();
     let mut looks = 0;
     loop {
         let made = async {
@@ -97,7 +97,7 @@ async fn create(cluster: &Cluster, name: &TableName, options: Making) -> Result<
             if admin.table_names().await?.contains(name) {
                 return Err(Error::Setup(format!("the table {name} is there already")));
             }
-            admin.create_table(&table, &splits).await?;
+            admin.create_table(table, splits).await?;
             Ok(admin)
         };
         match made.await {
@@ -115,8 +115,9 @@ async fn connect(cluster: &Cluster) -> Result<Admin, Error> {
     Ok(Admin::connect(master, regions).await?)
 }
 
-/// One file a store: so that servers are compared in the same state.
-async fn compact(cluster: &Cluster, admin: &Admin, name: &TableName) -> Result<(), Error> {
+/// One file a store, and nothing in the memstore: so that servers are compared in the same state.
+pub async fn settle(cluster: &Cluster, admin: &Admin, name: &TableName) -> Result<(), Error> {
+    admin.flush_table(name).await?;
     let regions = cluster.regions(name).await?;
     for region in &regions {
         admin.compact_region(&region.info, true).await?;

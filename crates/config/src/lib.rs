@@ -21,7 +21,7 @@ mod site;
 
 pub use config::{Change, Config, Loader};
 pub use kind::{Bool, Count, Decimal, Kind, List, Millis, Port, Signed, Size, Text};
-pub use site::Property;
+pub use site::{Property, parse as parse_site};
 
 /// When the value of an option counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,6 +28,8 @@ pub enum Command {
     /// Load a table and run YCSB's core workloads on it, with YCSB's property files, options and output
     #[command(disable_help_subcommand = true)]
     Ycsb(martite_bench::Ycsb),
+    /// HBase's PerformanceEvaluation: its commands, options and summary lines
+    Pe(martite_bench::Pe),
 }
 
 #[derive(Debug, ClapArgs)]

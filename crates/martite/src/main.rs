@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         args::Command::Stop(args) => stop::run(&args),
         args::Command::Bench(args) => bench(&args),
         args::Command::Ycsb(args) => martite_bench::run_ycsb(&args).map_err(|e| Failure::of("ycsb", e)),
+        args::Command::Pe(args) => martite_bench::run_pe(&args).map_err(|e| Failure::of("pe", e)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -3,13 +3,13 @@
 use super::properties::Properties;
 use crate::Error;
 use clap::Args;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Args)]
 pub struct Ycsb {
     /// (load | run) [hbase2 | basic] [options]
     ///
-    /// basic only tells what it would ask.
+    /// hbase2 (the default; hbase1 and hbase20 are the same) asks an HBase cluster, basic only tells what it would ask.
     ///
     ///   -P FILE        properties from a file, such as workloads/workloada; several are read in order
     ///   -p NAME=VALUE  a property, which replaces that of a file
@@ -17,6 +17,7 @@ pub struct Ycsb {
     ///   -target N      operations a second of all threads (target) [default: as many as possible]
     ///   -s             a line of status each status.interval seconds (10), to standard error
     ///   -l LABEL       put before each line of status
+    ///   -cp DIR[:DIR]  folders with an hbase-site.xml
     ///
     /// Properties that must be given: workload (of a file), recordcount, operationcount (run), columnfamily (hbase2).
     /// docs/ycsb.md has them all.
@@ -41,6 +42,8 @@ pub enum Binding {
 pub struct Line {
     pub binding: Binding,
     pub properties: Properties,
+    /// Folders with hbase-site.xml.
+    pub folders: Vec<PathBuf>,
     /// The words as they were given.
     pub told: String,
 }
@@ -63,7 +66,7 @@ impl Line {
         if !matches!(phase, "load" | "run") {
             return Err(wrong(format!("expected load or run, not {phase:?}")));
         }
-        let (mut files, mut own) = (Properties::default(), Properties::default());
+        let (mut files, mut own, mut folders) = (Properties::default(), Properties::default(), Vec::new());
         let mut asked = None;
         while let Some(word) = left.next() {
             let mut value = || left.next().ok_or_else(|| wrong(format!("Missing argument value for {word}.")));
@@ -81,6 +84,7 @@ impl Line {
                     })?;
                     own.set(name, value);
                 }
+                "-cp" | "-classpath" => folders.extend(super::db::hbase::folders(value()?)),
                 "-load" => own.set("dotransactions", "false"),
                 "-t" => own.set("dotransactions", "true"),
                 // For a Java virtual machine.
@@ -97,6 +101,7 @@ impl Line {
         Ok(Line {
             binding: asked.or(named.transpose()?).unwrap_or(Binding::HBase),
             properties: files,
+            folders,
             told: words.join(" "),
         })
     }
@@ -118,7 +123,7 @@ mod tests {
         let file = file.to_str().unwrap();
         let line = parse(&[
             "load", "basic", "-p", "table=b", "-P", file, "-threads", "7", "-target", "100", "-s", "-l", "x ", "-p",
-            "a=b=c",
+            "a=b=c", "-cp", "/a:/b",
         ])
         .unwrap();
         let get = |name: &str| line.properties.get(name).unwrap_or_default().to_owned();
@@ -126,7 +131,7 @@ mod tests {
             ["recordcount", "table", "threadcount", "target", "status", "label", "a", "dotransactions"].map(get),
             ["10", "b", "7", "100", "true", "x ", "b=c", "false"]
         );
-        assert_eq!(line.binding, Binding::Basic);
+        assert_eq!((line.binding, line.folders.len()), (Binding::Basic, 2));
         assert_eq!(parse(&["run"]).unwrap().binding, Binding::HBase);
         assert_eq!(parse(&["run", "-db", "site.ycsb.BasicDB"]).unwrap().binding, Binding::Basic);
     }

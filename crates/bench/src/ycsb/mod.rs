@@ -8,6 +8,7 @@
 //! YCSB's definitions are facts of its source (github.com/brianfrankcooper/YCSB, 0.18.0-SNAPSHOT); docs/ycsb.md tells how this differs.
 
 mod db;
+pub mod experiment;
 mod export;
 mod generator;
 mod java;
@@ -21,7 +22,9 @@ mod workload;
 use crate::Error;
 use crate::run::{MOST_THREADS, to_its_end};
 use db::Db;
+pub use db::hbase::site as connection_options;
 use export::Export;
+pub use java::two_digits;
 pub use line::Ycsb;
 use line::{Binding, Line};
 use measurement::Measurements;
@@ -148,11 +151,17 @@ async fn stop(session: &Session, longest: Option<Duration>) {
 
 /// A binding for each thread.
 async fn connect(line: &Line, workload: &Workload, threads: usize) -> Result<Vec<Db>, Error> {
-    if line.binding != Binding::Basic {
-        return Err(Error::Setup("only the binding basic is there so far".to_owned()));
+    let (p, table) = (&line.properties, workload.table.as_str());
+    match line.binding {
+        Binding::Basic => {
+            let seen = Rc::new(RefCell::default());
+            (0..threads).map(|_| Ok(Db::Basic(db::basic::Basic::new(p, table, &seen)?))).collect()
+        }
+        Binding::HBase => {
+            let shared = db::hbase::Shared::connect(p, &line.folders, table).await?;
+            Ok((0..threads).map(|_| Db::HBase(Box::new(shared.db()))).collect())
+        }
     }
-    let seen = Rc::new(RefCell::default());
-    (0..threads).map(|_| Ok(Db::Basic(db::basic::Basic::new(&line.properties, &workload.table, &seen)?))).collect()
 }
 
 /// Of the whole session. There is no garbage collection: scripts that look for its figures find that it took no time.

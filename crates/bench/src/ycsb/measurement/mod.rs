@@ -28,7 +28,6 @@ pub enum Status {
     Ok,
     Error,
     /// There is no such record.
-    #[cfg_attr(not(test), expect(dead_code, reason = "basic has every record"))]
     NotFound,
     /// It went well, but the record is not as it must be.
     UnexpectedState,
@@ -46,7 +45,7 @@ impl Status {
 }
 
 /// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Name {
     Read,
     Update,

@@ -1,0 +1,256 @@
+//! One page with everything in it: how the servers compare, each operation, each second.
+
+use super::options::Mix;
+use super::results::{Measurement, Report, SecondResults, ServerResults};
+use super::text::{HEADS, lines};
+use crate::report::number::{or_dash, short, three, time, trimmed};
+use crate::report::svg::{Plot, Series};
+use crate::report::{BUSY_CORES, STYLE};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// Seconds that a plot's axis can name.
+const LABELS: usize = 10;
+/// A plot whose greatest value is so many times its least has a logarithmic axis.
+const FAR: f64 = 20.0;
+
+pub fn page(report: &Report) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "YCSB: " (titles(report)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { "YCSB, workloads A to F" }
+                (about(report))
+                (summary(report))
+                (latencies(report))
+                (load(report))
+                @for mix in report.options.workloads() { (section(report, mix)) }
+                (tables(report))
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn titles(report: &Report) -> String {
+    let titles: Vec<&str> = report.servers.iter().map(|s| s.title.as_str()).collect();
+    titles.join(", ")
+}
+
+fn about(report: &Report) -> Markup {
+    let (o, lengths) = (&report.options, &report.settings);
+    html! {
+        p {
+            "YCSB's core workloads by " code { "martite ycsb" } "'s generators, which are those of YCSB: "
+            (trimmed(&short(lengths.records as f64))) " records of ten fields of 100 bytes in " (o.regions)
+            " regions, keys hashed. A client thread has one operation under way; all threads share one connection, as in HBase's own "
+            "client. Each measurement " (trimmed(&three(lengths.seconds))) " s after " (trimmed(&three(lengths.warmup)))
+            " s of warming up, and each workload is warmed up before by the most threads; client and server share the machine. "
+            "The order is A, B, C, F, D, E: the last two insert."
+        }
+        p.machine { (report.machine) ". " (report.date) ", martite bench " (report.version) "." }
+        @if report.most_other_cores() >= BUSY_CORES {
+            p.warning {
+                "The machine was not quiet: other work had up to " (three(report.most_other_cores()))
+                " cores during a measurement."
+            }
+        }
+        ul.legend {
+            @for (i, server) in report.servers.iter().enumerate() {
+                li class=(format!("s{i}")) {
+                    span.dot {} b { (server.title) }
+                    @if let Some(ms) = server.started_in_ms { ", served after " (time(ms * 1e3)) }
+                    @if let Some(mib) = server.memory_mib { ", memory " (mib) " MiB at the end" }
+                }
+            }
+        }
+    }
+}
+
+/// Each workload and number of threads.
+fn rows(report: &Report) -> Vec<(Mix, usize)> {
+    let threads = |mix: Mix| report.options.threads.iter().map(move |threads| (mix, *threads));
+    report.options.workloads().into_iter().flat_map(threads).collect()
+}
+
+/// Throughput, and what a second of the server's CPU does.
+fn summary(report: &Report) -> Markup {
+    let compared = report.servers.len() > 1;
+    html! {
+        h2 { "Throughput and CPU" }
+        div.wide { table {
+            tr {
+                th { "workload" } th { "threads" } th { "server" } th { "ops/s" } th { "ops per second of server CPU" }
+                @if compared { th { "first ÷ this" } }
+                th { "server cores" } th { "client cores" } th { "client CPU/op" } th { "disk read" } th { "disk written" } th { "failed" }
+            }
+            @for (mix, threads) in rows(report) {
+                @for (i, server) in report.servers.iter().enumerate() {
+                    @if let Some(m) = server.of(mix.name(), threads) {
+                        tr.first[i == 0] {
+                            td { @if i == 0 { (mix.name()) ": " (mix.about()) } }
+                            td { (threads) }
+                            td class=(format!("s{i}")) { span.dot {} (server.name) }
+                            td { (short(m.operations_per_s)) }
+                            td { (or_dash(m.operations_per_server_cpu_s, short)) }
+                            @if compared {
+                                td { @if i > 0 { (or_dash(report.ratio(server, mix.name(), threads), three)) } }
+                            }
+                            td { (or_dash(m.server_cores, three)) } td { (three(m.client_cores)) }
+                            td { (time(m.client_cpu_us_per_operation)) }
+                            td { (or_dash(m.read_bytes.map(|b| b as f64), bytes)) }
+                            td { (or_dash(m.written_bytes.map(|b| b as f64), bytes)) }
+                            td { (m.failed) }
+                        }
+                    }
+                }
+            }
+        } }
+        p.note {
+            "An operation is one of YCSB's; a read-modify-write is one. Server CPU is user and system time of its process. Disk is what the "
+            "process had read from and written to disks, by the kernel's count, during the measurement."
+        }
+    }
+}
+
+fn bytes(value: f64) -> String {
+    trimmed(&short(value)) + "B"
+}
+
+/// Mean and p99 of each operation, server beside server.
+fn latencies(report: &Report) -> Markup {
+    html! {
+        h2 { "Latency of each operation" }
+        div.wide { table {
+            tr {
+                th { "workload" } th { "threads" } th { "operation" }
+                @for server in &report.servers {
+                    @for what in ["mean", "p99", "p99.9"] { th { (server.name) " " (what) } }
+                }
+            }
+            @for (mix, threads) in rows(report) {
+                @let first = report.servers.first().and_then(|s| s.of(mix.name(), threads));
+                @for (nth, operation) in first.iter().flat_map(|m| &m.operations).enumerate() {
+                    tr.first[nth == 0] {
+                        td { @if nth == 0 { (mix.name()) } } td { @if nth == 0 { (threads) } } td { (operation.operation) }
+                        @for (i, server) in report.servers.iter().enumerate() {
+                            @let of = server.of(mix.name(), threads).and_then(|m| m.operation(operation.operation));
+                            @for us in [of.map(|o| o.mean_us), of.map(|o| o.p99_us), of.map(|o| o.p999_us)] {
+                                td class=(format!("s{i}")) { (or_dash(us, time)) }
+                            }
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// How the table was loaded.
+fn load(report: &Report) -> Markup {
+    html! {
+        h2 { "Load" }
+        p { "Single inserts of whole records by " (report.options.load_threads) " threads, into an empty table." }
+        div.plots { (plots(report, |server| Some(&server.load))) }
+    }
+}
+
+fn section(report: &Report, mix: Mix) -> Markup {
+    html! {
+        h2 id=(mix.name()) { "Workload " (mix.name()) ": " (mix.about()) }
+        @for &threads in &report.options.threads {
+            h3 { (threads) @if threads == 1 { " thread" } @else { " threads" } }
+            div.plots { (plots(report, |server| server.of(mix.name(), threads))) }
+        }
+    }
+}
+
+/// Second by second: throughput, p99, CPU, disk.
+fn plots<'a>(report: &'a Report, of: impl Fn(&'a ServerResults) -> Option<&'a Measurement>) -> Markup {
+    let measurements: Vec<Option<&Measurement>> = report.servers.iter().map(of).collect();
+    let seconds = measurements.iter().flatten().map(|m| m.per_second.len()).max().unwrap_or(0);
+    let step = seconds.div_ceil(LABELS).max(1);
+    let labels: Vec<String> =
+        (0..seconds).map(|i| if i % step == 0 { (i + 1).to_string() } else { String::new() }).collect();
+    let series = |suffix: &str, faint: bool, value: &dyn Fn(&SecondResults) -> Option<f64>| -> Vec<Series> {
+        let one = |(colour, m): (usize, &Option<&Measurement>)| {
+            let m = (*m)?;
+            let values = (0..seconds).map(|i| m.per_second.get(i).and_then(value)).collect();
+            Some(Series { name: format!("{}{suffix}", report.servers[colour].title), values, colour, faint })
+        };
+        measurements.iter().enumerate().filter_map(one).collect()
+    };
+    let throughput = series("", false, &|s| Some(s.operations_per_s));
+    let p99 = series("", false, &|s| s.p99_us);
+    let cpu = series("", false, &|s| s.server_cores);
+    let mut disk = series(" written", false, &|s| s.written_bytes_per_s);
+    disk.extend(series(" read", true, &|s| s.read_bytes_per_s));
+    let values = |all: &[Series]| all.iter().flat_map(|s| s.values.iter().flatten().copied()).collect::<Vec<f64>>();
+    let far = {
+        let all = values(&p99);
+        let (least, most) = all.iter().fold((f64::MAX, 0.0f64), |(least, most), v| (least.min(*v), most.max(*v)));
+        most > FAR * least
+    };
+    let plot = |title, series, write, logarithmic| Plot { title, labels: &labels, series, write, logarithmic }.lines();
+    html! {
+        (plot("calls/s in each second", &throughput, short, false))
+        (plot("p99 of each second", &p99, time, far))
+        (plot("server CPU in each second, cores", &cpu, three, false))
+        (plot("disk in each second: written, read (faint), bytes/s", &disk, bytes, false))
+    }
+}
+
+fn tables(report: &Report) -> Markup {
+    html! {
+        h2 { "All measurements" }
+        @for server in &report.servers {
+            h3 { (server.title) }
+            div.wide { table {
+                tr { @for head in HEADS { th { (head) } } }
+                @for line in server.all().flat_map(lines) { tr { @for cell in &line { td { (cell) } } } }
+            } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ycsb::experiment::results::tests::report;
+
+    #[test]
+    fn the_page_stands_alone_and_says_everything() {
+        let page = page(&report());
+        for said in [
+            "martite &lt;1&gt;",
+            "hbase &lt;1&gt;",
+            "READ-MODIFY-WRITE",
+            "6.00",
+            "60.0 K",
+            "3 MB",
+            "not quiet",
+            "24 GiB",
+        ] {
+            assert!(page.contains(said), "{said}");
+        }
+        for elsewhere in ["http:", "https:", "<script", "<link", "src=", "NaN"] {
+            assert!(!page.contains(elsewhere), "{elsewhere}");
+        }
+        // Four for the load and for each workload by each number of threads.
+        assert_eq!(page.matches("<svg").count(), 4 * (1 + 2 * 2));
+    }
+
+    #[test]
+    fn one_server_is_not_compared() {
+        let mut alone = report();
+        alone.servers.truncate(1);
+        alone.servers[0].measurements.iter_mut().for_each(|m| m.per_second.clear());
+        let page = page(&alone);
+        assert!(!page.contains("first ÷ this") && !page.contains("NaN"));
+    }
+}
