@@ -93,6 +93,7 @@ impl Table {
     /// Sends all that is left, once. What cannot be tried again has its outcome then; the trouble is that of the others.
     async fn round(&self, items: &mut [Item], attempts: &Attempts<'_>) -> Option<Trouble> {
         let mut trouble = None;
+        self.search_all(items).await;
         let mut by_server: BTreeMap<String, Vec<Group>> = BTreeMap::new();
         for at in 0..items.len() {
             if items[at].outcome.is_some() {
@@ -119,6 +120,19 @@ impl Table {
             self.receive(request, items, &mut trouble).await;
         }
         trouble
+    }
+
+    /// Looks for regions that are not known: backwards, for that is how a search finds neighbours.
+    async fn search_all(&self, items: &[Item]) {
+        let left = items.iter().filter(|item| item.outcome.is_none()).map(|item| item.action.row());
+        let mut unknown: Vec<&[u8]> = left.filter(|row| self.regions.of_row(row).is_none()).collect();
+        unknown.sort_unstable_by(|a, b| b.cmp(a));
+        for row in unknown {
+            if self.connection.locate(&self.regions, row).await.is_err() {
+                // Whoever needs the region will see why.
+                return;
+            }
+        }
     }
 
     /// The groups of one server, in requests of bounded size.
@@ -337,5 +351,162 @@ fn copy(error: &Error) -> Error {
         Error::Malformed(what) => Error::Malformed(what.clone()),
         Error::Unknown(what) => Error::Unknown(what.clone()),
         other => Error::Invalid(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, Reply, block, cells, region, table};
+    use crate::{Delete, Get, Increment, Put, RowMutations};
+
+    /// Answers each action of each region: what `answer` says of its row.
+    fn multi(
+        call: &crate::fake::Call,
+        answer: impl Fn(&str) -> Result<Vec<martite_cell::OwnedCell>, &'static str>,
+    ) -> Reply {
+        let request: pb::MultiRequest = call.decode();
+        let mut all = Vec::new();
+        let mut results = Vec::new();
+        for region in &request.region_action {
+            let mut result = pb::RegionActionResult::default();
+            for action in &region.action {
+                let row = match (&action.get, &action.mutation) {
+                    (Some(get), _) => get.row.clone(),
+                    (_, mutation) => mutation.clone().unwrap().row.unwrap(),
+                };
+                let mut one = pb::ResultOrException { index: action.index, ..Default::default() };
+                match answer(std::str::from_utf8(&row).unwrap()) {
+                    Ok(cells) => {
+                        let associated_cell_count = Some(cells.len() as i32);
+                        one.result = Some(pb::Result { associated_cell_count, ..Default::default() });
+                        all.extend(cells);
+                    }
+                    Err(class) => {
+                        let text = format!("{class}: no").into_bytes();
+                        one.exception = Some(pb::NameBytesPair { name: class.to_owned(), value: Some(text.into()) });
+                    }
+                }
+                result.result_or_exception.push(one);
+            }
+            results.push(result);
+        }
+        let response = pb::MultiResponse { region_action_result: results, ..Default::default() };
+        Reply::Message(response.encode_to_vec(), block(&all))
+    }
+
+    fn gets(rows: &[&str]) -> Vec<Action> {
+        rows.iter().map(|row| Get::row(row).into()).collect()
+    }
+
+    #[tokio::test]
+    async fn actions_go_to_their_regions_and_answers_come_back_in_order() {
+        let regions = vec![region("", "g", 0), region("g", "p", 1), region("p", "", 0)];
+        let fake = Fake::start(2, regions, |call| {
+            let request: pb::MultiRequest = call.decode();
+            assert_eq!(request.region_action.len(), if call.server == 0 { 2 } else { 1 });
+            multi(call, |row| Ok(cells(&[row])))
+        })
+        .await;
+        let table = fake.connect().await.table(table());
+        let rows = ["z", "a", "h", "b", "q", "i"];
+        let results = table.batch(gets(&rows)).await;
+        let got: Vec<_> = results.iter().map(|r| r.as_ref().unwrap().row()).collect();
+        assert_eq!(got, rows.map(str::as_bytes));
+        assert_eq!(fake.count("Multi"), 2);
+    }
+
+    #[tokio::test]
+    async fn only_what_failed_and_may_not_fail_again_is_repeated() {
+        let fake = Fake::start(1, vec![region("", "", 0)], |call| {
+            let request: pb::MultiRequest = call.decode();
+            let actions = request.region_action[0].action.len();
+            assert_eq!(actions, [4, 3, 1][call.before], "{request:?}");
+            let before = call.before;
+            multi(call, move |row| match (row, before) {
+                ("bad", _) => Err("org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"),
+                ("busy", 0 | 1) => Err("org.apache.hadoop.hbase.RegionTooBusyException"),
+                ("large", 0) => Err("org.apache.hadoop.hbase.MultiActionResultTooLarge"),
+                ("gone", 0) => Err("org.apache.hadoop.hbase.NotServingRegionException"),
+                (row, _) => Ok(cells(&[row])),
+            })
+        })
+        .await;
+        let table = fake.connect().await.table(table());
+        let results = table.batch(gets(&["bad", "busy", "large", "gone"])).await;
+        assert!(results[0].as_ref().unwrap_err().is("NoSuchColumnFamilyException"));
+        for (result, row) in results[1..].iter().zip(["busy", "large", "gone"]) {
+            assert_eq!(result.as_ref().unwrap().row(), row.as_bytes());
+        }
+        assert_eq!(fake.count("meta"), 2);
+    }
+
+    #[tokio::test]
+    async fn a_region_that_fails_is_repeated_alone() {
+        let fake = Fake::start(1, vec![region("", "g", 0), region("g", "", 0)], |call| {
+            if call.before > 0 {
+                return multi(call, |row| Ok(cells(&[row])));
+            }
+            let text = Some("x: moving".into());
+            let opening = "org.apache.hadoop.hbase.exceptions.RegionOpeningException".to_owned();
+            let failed = pb::RegionActionResult {
+                exception: Some(pb::NameBytesPair { name: opening, value: text }),
+                ..Default::default()
+            };
+            let result = pb::Result { associated_cell_count: Some(1), ..Default::default() };
+            let one = pb::ResultOrException { index: Some(0), result: Some(result), ..Default::default() };
+            let done = pb::RegionActionResult { result_or_exception: vec![one], ..Default::default() };
+            let response = pb::MultiResponse { region_action_result: vec![failed, done], ..Default::default() };
+            Reply::Message(response.encode_to_vec(), block(&cells(&["h"])))
+        })
+        .await;
+        let table = fake.connect().await.table(table());
+        let results = table.batch(gets(&["a", "h"])).await;
+        let rows: Vec<_> = results.iter().map(|r| r.as_ref().unwrap().row()).collect();
+        assert_eq!((rows, fake.count("Multi"), fake.count("meta")), (vec![&b"a"[..], b"h"], 2, 1));
+    }
+
+    #[tokio::test]
+    async fn large_batches_are_several_requests() {
+        let fake = Fake::start(1, vec![region("", "", 0)], |call| {
+            assert!(call.cells.len() < 1 << 20);
+            multi(call, |_| Ok(Vec::new()))
+        })
+        .await;
+        let mut options = fake.options();
+        options.max_request_bytes = 1 << 20;
+        let table = crate::Connection::connect(options).await.unwrap().table(table());
+        let put = |i: usize| Put::row(format!("{i:03}")).column("f", "q", vec![0; 100_000]).into();
+        let results = table.batch((0..50).map(put).collect()).await;
+        assert!(results.len() == 50 && results.iter().all(Result::is_ok));
+        assert_eq!(fake.count("Multi"), 5);
+        assert!(table.batch(Vec::new()).await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_is_atomic_goes_alone() {
+        let fake = Fake::start(1, vec![region("", "", 0)], |call| {
+            let request: pb::MultiRequest = call.decode();
+            let shapes: Vec<_> = request.region_action.iter().map(|r| (r.atomic(), r.action.len())).collect();
+            assert_eq!(shapes, [(false, 2), (true, 2)]);
+            let delete = Delete::row("a").columns("f", "old").size_bytes();
+            assert_eq!(call.cells.len(), Put::row("a").column("f", "q", "v").size_bytes() * 2 + delete);
+            multi(call, |_| Ok(Vec::new()))
+        })
+        .await;
+        let table = fake.connect().await.table(table());
+        let put = || Put::row("a").column("f", "q", "v");
+        let both = RowMutations::row("a").put(put()).delete(Delete::row("a").columns("f", "old")).into();
+        let results = table.batch(vec![put().into(), both, Get::row("b").into()]).await;
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+    }
+
+    #[tokio::test]
+    async fn a_batch_that_nobody_answers_fails_action_by_action() {
+        let fake = Fake::start(1, vec![region("", "", 0)], |_| Reply::Close).await;
+        let table = fake.connect().await.table(table());
+        let results = table.batch(vec![Get::row("a").into(), Increment::row("").column("f", "n", 1).into()]).await;
+        assert!(matches!(results[0], Err(Error::Retries { attempts: 6, .. })), "{results:?}");
+        assert!(matches!(results[1], Err(Error::Invalid(_))), "{results:?}");
     }
 }

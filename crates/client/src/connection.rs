@@ -210,3 +210,41 @@ pub(crate) fn call_options(limit: Duration, priority: Option<u32>) -> CallOption
 pub(crate) fn decoded<A: Message + Default>(answer: &Answer, method: &str) -> Result<A, Error> {
     A::decode(answer.message.clone()).map_err(|e| Error::malformed(format!("{method}: {e}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{Fake, Reply};
+    use martite_proto as pb;
+
+    #[tokio::test]
+    async fn a_master_that_starts_is_waited_for_and_one_that_refuses_is_not() {
+        let fake = Fake::start(1, Vec::new(), |call| match (call.method.as_str(), call.before) {
+            ("IsMasterRunning", 0) => Reply::throw("org.apache.hadoop.hbase.PleaseHoldException", "initializing"),
+            ("IsMasterRunning", 1) => Reply::throw("org.apache.hadoop.hbase.ipc.ServerNotRunningYetException", "no"),
+            ("IsMasterRunning", _) => Reply::ok(&pb::IsMasterRunningResponse { is_master_running: true }),
+            _ => Reply::fail("org.apache.hadoop.hbase.TableExistsException"),
+        })
+        .await;
+        let connection = fake.connect().await;
+        let request = pb::IsMasterRunningRequest::default();
+        let answer: pb::IsMasterRunningResponse =
+            connection.master_call("MasterService", "IsMasterRunning", &request).await.unwrap();
+        assert!(answer.is_master_running);
+        assert_eq!(fake.count("IsMasterRunning"), 3);
+        let refused: Result<pb::EmptyMsg, Error> =
+            connection.master_call("MasterService", "CreateTable", &pb::EmptyMsg::default()).await;
+        assert!(refused.unwrap_err().is("TableExistsException"));
+        let refused: Result<pb::EmptyMsg, Error> =
+            connection.server_call(&fake.servers[0], "AdminService", "FlushRegion", &pb::EmptyMsg::default()).await;
+        assert!(refused.unwrap_err().is("TableExistsException"));
+    }
+
+    #[test]
+    fn codecs_that_rows_are_not_kept_in_are_refused() {
+        let mut options = Options::new(crate::Registry::rpc("localhost:1"));
+        options.codec = "org.apache.hadoop.hbase.codec.CellCodec".to_owned();
+        let error = Connection::new(options).unwrap_err().to_string();
+        assert!(error.starts_with("the codec \"org.apache.hadoop.hbase.codec.CellCodec\" is not one of"), "{error}");
+    }
+}

@@ -153,3 +153,56 @@ impl Reaction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thrown(class: &str, message: &str) -> Exception {
+        let class = format!("org.apache.hadoop.hbase.{class}");
+        let text = format!("{class}: {message}\n\tat org.apache.X.y(X.java:1)\nCaused by: java.io.IOException\n");
+        Exception { class, text, do_not_retry: false, overloaded: false, moved_to: None, server: None }
+    }
+
+    #[test]
+    fn messages_are_what_java_prints_without_class_and_stack() {
+        assert_eq!(thrown("A", "one\ntwo").message(), "one\ntwo");
+        assert_eq!(thrown("A", "x").to_string(), "org.apache.hadoop.hbase.A: x");
+        let bare = Exception { text: "org.apache.hadoop.hbase.A".to_owned(), ..thrown("A", "") };
+        assert_eq!((bare.message(), bare.simple_class()), ("", "A"));
+    }
+
+    #[test]
+    fn waits_and_places_are_read() {
+        let wait = |text| thrown("quotas.RpcThrottlingException", text).throttled_for();
+        assert_eq!(wait("number of requests exceeded - wait 1sec, 250ms"), Some(Duration::from_millis(1250)));
+        assert_eq!(wait("x - wait 2hrs, 1min, 0sec, 5ms"), Some(Duration::from_millis(7_260_005)));
+        assert_eq!(wait("x - wait a while"), None);
+        assert_eq!(wait("x"), None);
+        let moved = |text| thrown("exceptions.RegionMovedException", text).region_moved_to();
+        let place = Some((ServerName::new("h.example", 16020, 17), 42));
+        assert_eq!(
+            moved("Region moved to: hostname=h.example port=16020 startCode=17. As of locationSeqNum=42."),
+            place
+        );
+        assert_eq!(moved("Region moved to: hostname=h port=x startCode=17."), None);
+    }
+
+    #[test]
+    fn reactions_are_those_of_hbase() {
+        let to = |class| Reaction::to(&thrown(class, "x"));
+        assert_eq!(to("NotServingRegionException"), Reaction::Relocate);
+        assert_eq!(to("regionserver.RegionServerStoppedException"), Reaction::Relocate);
+        assert_eq!(to("exceptions.RegionOpeningException"), Reaction::Retry);
+        assert_eq!(to("CallQueueTooBigException"), Reaction::Overloaded);
+        assert_eq!(to("MultiActionResultTooLarge"), Reaction::Immediately);
+        assert_eq!(to("regionserver.LeaseException"), Reaction::Reopen);
+        let final_one = Exception { do_not_retry: true, ..thrown("NotServingRegionException", "x") };
+        assert_eq!(Reaction::to(&final_one), Reaction::Fail);
+        let loaded = Exception { overloaded: true, ..thrown("HBaseServerException", "x") };
+        assert_eq!(Reaction::to(&loaded), Reaction::Overloaded);
+        let pair = |name: &str| pb::NameBytesPair { name: format!("a.b.{name}"), value: None };
+        assert!(Exception::from_pair(&pair("DoNotRetryIOException"), "s").do_not_retry);
+        assert!(!Exception::from_pair(&pair("RegionTooBusyException"), "s").do_not_retry);
+    }
+}

@@ -36,6 +36,8 @@ mod connection;
 mod delete;
 mod error;
 mod exception;
+#[cfg(test)]
+mod fake;
 mod get;
 mod increment;
 mod locate;

@@ -131,3 +131,40 @@ impl Regions {
         self.by_start.write().clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Connection, Options, Registry};
+
+    #[test]
+    fn what_is_read_takes_the_place_of_what_it_overlaps() {
+        let connection = Connection::new(Options::new(Registry::rpc("localhost:1"))).unwrap();
+        let table = TableName::parse("t").unwrap();
+        let regions = Regions::new(table.clone());
+        let region = |start: &'static str, end: &'static str, id: u64, open_seq_num: i64| {
+            let info = RegionInfo::new(table.clone(), start.as_bytes(), end.as_bytes(), id);
+            connection.region_at(Location { info, server: ServerName::new("h", 1, 1), open_seq_num })
+        };
+        let of = |row: &str| regions.of_row(row.as_bytes()).map(|r| (r.info().region_id(), r.location.open_seq_num));
+        let before = |row: &str| regions.before(row.as_bytes()).map(|r| r.info().region_id());
+        let whole = region("", "", 1, 5);
+        regions.insert(whole.clone());
+        assert_eq!((of("x"), before(""), before("a")), (Some((1, 5)), Some(1), Some(1)));
+        regions.insert(region("m", "", 2, 6));
+        assert_eq!((of("a"), of("m"), before("m"), before("n")), (None, Some((2, 6)), None, Some(2)));
+        regions.insert(region("", "m", 3, 6));
+        assert_eq!((of("a"), before("m"), before("")), (Some((3, 6)), Some(3), Some(2)));
+        // Old news of the same region do not count.
+        regions.insert(region("m", "", 2, 4));
+        assert_eq!(of("z"), Some((2, 6)));
+        // What was replaced is not forgotten again.
+        regions.forget(&whole);
+        assert_eq!(of("a"), Some((3, 6)));
+        regions.insert(region("", "", 4, 9));
+        assert_eq!((of("a"), of("z")), (Some((4, 9)), Some((4, 9))));
+        // A region that ends before it begins is none.
+        regions.insert(region("q", "c", 5, 9));
+        assert_eq!(of("q"), Some((4, 9)));
+    }
+}

@@ -208,3 +208,31 @@ fn parsed<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, Error> {
 fn millis(name: &str, value: &str) -> Result<Duration, Error> {
     parsed(name, value).map(Duration::from_millis)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_file_sets_what_it_names() {
+        let options = Options::from_site([
+            ("hbase.zookeeper.quorum", "a,b:2182"),
+            ("hbase.zookeeper.property.clientPort", "2183"),
+            ("zookeeper.znode.parent", "/other"),
+            ("hbase.client.retries.number", " 3 "),
+            ("hbase.client.pause", "20"),
+            ("hbase.client.operation.timeout", "5000"),
+            ("hbase.some.other", "x"),
+        ])
+        .unwrap();
+        assert_eq!(options.registry, Registry::zookeeper("a:2183,b:2182/other"));
+        assert_eq!((options.retries, options.pause_overloaded), (3, Duration::from_millis(20)));
+        assert_eq!(options.meta_operation_timeout, Duration::from_secs(5));
+        let rpc = "org.apache.hadoop.hbase.client.RpcConnectionRegistry";
+        let options = Options::from_site([("hbase.client.registry.impl", rpc), ("hbase.masters", "m1,m2:16001")]);
+        assert_eq!(options.unwrap().registry, Registry::rpc("m1:16000,m2:16001"));
+        let wrong = Options::from_site([("hbase.rpc.timeout", "soon")]).unwrap_err().to_string();
+        assert_eq!(wrong, "hbase.rpc.timeout: \"soon\" is not a value that it can have");
+        assert_eq!(Options::from_site([]).unwrap().registry, Registry::zookeeper("localhost:2181"));
+    }
+}

@@ -354,3 +354,219 @@ impl Drop for Scanner {
         self.close(false);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::{self, Call, Fake, Reply, block, cells, region};
+    use martite_cell::OwnedCell;
+    use parking_lot::Mutex;
+
+    /// An answer of these rows, each of so many cells, and what is said about more.
+    fn rows(rows: &[(&str, usize, bool)], more_in_region: bool, more: bool) -> Reply {
+        let mut all: Vec<OwnedCell> = Vec::new();
+        let mut response = pb::ScanResponse {
+            scanner_id: Some(77),
+            more_results: Some(more),
+            more_results_in_region: Some(more_in_region),
+            mvcc_read_point: Some(5),
+            ..Default::default()
+        };
+        for (row, count, partial) in rows {
+            response.cells_per_result.push(*count as u32);
+            response.partial_flag_per_result.push(*partial);
+            let (row, from) = row.split_once('/').unwrap_or((row, "0"));
+            let from: usize = from.parse().unwrap();
+            let cell = |i| OwnedCell::put(row.as_bytes(), b"f", format!("q{i}").as_bytes(), 1, row.as_bytes());
+            all.extend((from..from + count).map(cell));
+        }
+        Reply::Message(response.encode_to_vec(), block(&all))
+    }
+
+    /// What the calls asked: `open row`, `next seq`, `close`.
+    fn asked(call: &Call) -> String {
+        let request: pb::ScanRequest = call.decode();
+        let mut said = match &request.scan {
+            Some(scan) => {
+                let include = if scan.include_start_row() { "" } else { " after" };
+                let start = scan.start_row.clone().unwrap_or_default();
+                format!("open{include} {}", String::from_utf8_lossy(&start)).trim_end().to_owned()
+            }
+            None if request.close_scanner() => "close".to_owned(),
+            None => format!("next {}", request.next_call_seq()),
+        };
+        if request.limit_of_rows() > 0 {
+            said += &format!(" limit {}", request.limit_of_rows());
+        }
+        said
+    }
+
+    async fn scanned(
+        regions: Vec<fake::FakeRegion>,
+        scan: Scan,
+        answer: impl Fn(&str, usize) -> Reply + Send + Sync + 'static,
+    ) -> (Result<Vec<String>, Error>, Vec<String>) {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let seen = log.clone();
+        let fake = Fake::start(1, regions, move |call| {
+            let said = asked(call);
+            seen.lock().push(said.clone());
+            answer(&said, call.before)
+        })
+        .await;
+        let mut scanner = fake.connect().await.table(fake::table()).scan(scan);
+        let mut rows = Vec::new();
+        let ended = loop {
+            match scanner.next().await {
+                Ok(Some(row)) => {
+                    let partial = if row.is_partial() { "+" } else { "" };
+                    rows.push(format!("{}:{}{partial}", String::from_utf8_lossy(row.row()), row.len()));
+                }
+                Ok(None) => break Ok(rows),
+                Err(error) => break Err(error),
+            }
+        };
+        drop(scanner);
+        tokio::task::yield_now().await;
+        let log = log.lock().clone();
+        (ended, log)
+    }
+
+    #[tokio::test]
+    async fn regions_follow_each_other() {
+        let three = vec![region("", "g", 0), region("g", "p", 0), region("p", "", 0)];
+        let (got, log) = scanned(three.clone(), Scan::new(), |said, _| match said {
+            "open" => rows(&[("a", 1, false), ("b", 2, false)], true, true),
+            "next 0" => rows(&[("c", 1, false)], false, true),
+            "open g" => rows(&[], false, true),
+            "open p" => rows(&[("z", 1, false)], false, true),
+            other => panic!("{other}"),
+        })
+        .await;
+        assert_eq!(got.unwrap(), ["a:1", "b:2", "c:1", "z:1"]);
+        assert_eq!(log, ["open", "next 0", "open g", "open p"]);
+        let (got, log) = scanned(three, Scan::new().reversed(true).stop("h"), |said, _| match said {
+            "open" => rows(&[("z", 1, false)], false, true),
+            "open after p" => rows(&[("i", 1, false)], false, true),
+            other => panic!("{other}"),
+        })
+        .await;
+        assert_eq!(
+            (got.unwrap(), log),
+            (vec!["z:1".to_owned(), "i:1".to_owned()], vec!["open".to_owned(), "open after p".to_owned()])
+        );
+    }
+
+    #[tokio::test]
+    async fn parts_become_rows() {
+        let answer = |said: &str, _| match said {
+            "open" => rows(&[("a", 2, true)], true, true),
+            "next 0" => rows(&[("a/2", 2, true)], true, true),
+            // The row was complete after all.
+            "next 1" => rows(&[("b", 1, false), ("c", 3, true)], true, true),
+            "next 2" => rows(&[("c/3", 1, false), ("d", 1, true)], false, true),
+            other => panic!("{other}"),
+        };
+        let one = || vec![region("", "", 0)];
+        let (got, _) = scanned(one(), Scan::new(), answer).await;
+        assert_eq!(got.unwrap(), ["a:4", "b:1", "c:4", "d:1"]);
+        let (got, _) = scanned(one(), Scan::new().allow_partials(true), answer).await;
+        assert_eq!(got.unwrap(), ["a:2+", "a:2+", "b:1", "c:3+", "c:1", "d:1+"]);
+        let (got, _) = scanned(one(), Scan::new().batch(3), answer).await;
+        assert_eq!(got.unwrap(), ["a:3+", "a:1", "b:1", "c:3+", "c:1", "d:1"]);
+    }
+
+    #[tokio::test]
+    async fn a_lost_scanner_goes_on_behind_the_last_row() {
+        let lost = "org.apache.hadoop.hbase.UnknownScannerException";
+        let one = || vec![region("", "", 0)];
+        let (got, log) = scanned(one(), Scan::new(), move |said, before| match (said, before) {
+            ("open", _) => rows(&[("a", 1, false), ("b", 2, true)], true, true),
+            ("next 0", 1) => Reply::fail(lost),
+            ("open after a", _) => rows(&[("b", 3, false)], true, true),
+            ("next 0", _) => rows(&[], false, false),
+            other => panic!("{other:?}"),
+        })
+        .await;
+        assert_eq!(got.unwrap(), ["a:1", "b:3"]);
+        assert_eq!(log, ["open", "next 0", "open after a", "next 0"]);
+        // What was handed out of a row is not handed out again.
+        let (got, log) = scanned(one(), Scan::new().allow_partials(true), move |said, before| match (said, before) {
+            ("open", _) => rows(&[("a", 2, true)], true, true),
+            ("next 0", 1) => Reply::fail("org.apache.hadoop.hbase.exceptions.ScannerResetException"),
+            ("open a", _) => rows(&[("a", 3, true)], true, true),
+            ("next 0", _) => rows(&[("a/3", 1, false)], false, false),
+            other => panic!("{other:?}"),
+        })
+        .await;
+        assert_eq!(got.unwrap(), ["a:2+", "a:1+", "a:1"]);
+        assert_eq!(log, ["open", "next 0", "open a", "next 0"]);
+    }
+
+    #[tokio::test]
+    async fn a_region_that_leaves_is_found_again_and_the_scanner_closed() {
+        let gone = "org.apache.hadoop.hbase.NotServingRegionException";
+        let (got, log) = scanned(vec![region("", "", 0)], Scan::new(), move |said, before| match (said, before) {
+            ("open", _) => rows(&[("a", 1, false)], true, true),
+            ("next 0", 1) => Reply::throw(gone, "split"),
+            ("close", _) => rows(&[], false, false),
+            ("open after a", _) => rows(&[("b", 1, false)], false, false),
+            other => panic!("{other:?}"),
+        })
+        .await;
+        assert_eq!(got.unwrap(), ["a:1", "b:1"]);
+        assert_eq!(log, ["open", "next 0", "close", "open after a"]);
+    }
+
+    #[tokio::test]
+    async fn busy_servers_are_asked_the_same_again_and_heartbeats_are_no_end() {
+        let busy = "org.apache.hadoop.hbase.CallQueueTooBigException";
+        let (got, log) = scanned(vec![region("", "", 0)], Scan::new(), move |said, before| match (said, before) {
+            ("open", _) => rows(&[], true, true),
+            ("next 0", 1) => Reply::throw(busy, "full"),
+            ("next 0", _) => rows(&[], true, true),
+            ("next 1", _) => rows(&[("a", 1, false)], false, false),
+            other => panic!("{other:?}"),
+        })
+        .await;
+        assert_eq!(got.unwrap(), ["a:1"]);
+        assert_eq!(log, ["open", "next 0", "next 0", "next 1"]);
+    }
+
+    #[tokio::test]
+    async fn a_limit_ends_the_scan() {
+        let two = || vec![region("", "g", 0), region("g", "", 0)];
+        let (got, log) = scanned(two(), Scan::new().limit(3), |said, _| match said {
+            "open limit 3" => rows(&[("a", 1, false)], false, true),
+            "open g limit 2" => rows(&[("h", 1, false), ("i", 1, false)], true, false),
+            other => panic!("{other}"),
+        })
+        .await;
+        assert_eq!(got.unwrap(), ["a:1", "h:1", "i:1"]);
+        assert_eq!(log[..2], ["open limit 3", "open g limit 2"]);
+        // A server that knows no limits is told to stop.
+        let (got, log) = scanned(two(), Scan::new().limit(1), |said, _| match said {
+            "open limit 1" => rows(&[("a", 1, false), ("b", 1, false)], true, true),
+            "close" => rows(&[], false, false),
+            other => panic!("{other}"),
+        })
+        .await;
+        assert_eq!(got.unwrap(), ["a:1"]);
+        assert!(log.len() <= 2, "{log:?}");
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_an_error() {
+        let (got, _) = scanned(vec![region("", "", 0)], Scan::new(), |_, _| {
+            Reply::fail("org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException")
+        })
+        .await;
+        assert!(got.unwrap_err().is("NoSuchColumnFamilyException"));
+        let (got, _) = scanned(vec![region("", "", 0)], Scan::new(), |_, _| {
+            let response = pb::ScanResponse { cells_per_result: vec![9], ..Default::default() };
+            Reply::Message(response.encode_to_vec(), block(&cells(&["a"])))
+        })
+        .await;
+        assert!(matches!(got, Err(Error::Malformed(_))), "{got:?}");
+    }
+}
