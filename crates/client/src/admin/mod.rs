@@ -1,18 +1,64 @@
-//! [`Admin`]: DDL that waits for its procedure; flush, compact, split.
+//! [`Admin`]: what can be asked of the master and of region servers beside data. One file a group of methods.
+//!
+//! Whatever the master does in a procedure (a table made, a region split) is over when the method returns; some
+//! methods have a form that only begins it and answers a [`Pending`]. Methods that answer HBase's own messages
+//! (`pb::…`) do so where nothing is gained by another form.
+//!
+//! ```no_run
+//! # async fn f(connection: martite_client::Connection) -> Result<(), martite_client::Error> {
+//! use martite_catalog::{FamilyDescriptor, TableDescriptor};
+//!
+//! let admin = connection.admin();
+//! let table = TableDescriptor::new("ns:t".parse()?).with_family(FamilyDescriptor::new("f").with("VERSIONS", "3"));
+//! admin.create_table(&table, &[b"m"]).await?;
+//! for region in admin.regions(table.name()).await? {
+//!     println!("{} on {}", region.info.name_string(), region.server);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
-use crate::locations::specifier;
+pub mod cluster;
+mod compactions;
+mod hbck;
+mod labels;
+mod logs;
+mod namespaces;
+mod procedures;
+mod quotas;
+mod regions;
+mod replication;
+mod rsgroups;
+mod security;
+mod snapshots;
+mod switches;
+mod tables;
+
+pub use cluster::Status;
+pub use compactions::CompactionState;
+pub use logs::{LogFilter, LogKind};
+pub use martite_quota::table::Owner as QuotaOwner;
+pub use procedures::Pending;
+pub use quotas::{QuotaFilter, QuotaKind, QuotaSetting};
+pub use regions::HeldRegion;
+pub use rsgroups::GroupOf;
+pub use security::{Capability, Scope};
+pub use snapshots::SnapshotType;
+pub use switches::{Balanced, SplitOrMerge};
+
 use crate::{Connection, Error, Exception, Options, Registry};
-use bytes::Bytes;
-use martite_catalog::{RegionInfo, ServerName, TableDescriptor, TableName};
+use martite_catalog::ServerName;
 use martite_proto as pb;
-use martite_proto::Message;
-use pb::get_procedure_result_response::State;
+use pb::Message;
+use pb::region_specifier::RegionSpecifierType;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 pub use crate::locations::specifier as by_name;
 
-/// What administrators do. Cheap to clone.
+const MASTER: &str = "MasterService";
+const ADMIN: &str = "AdminService";
+
+/// Administers a cluster; cheap to make and to clone.
 #[derive(Debug, Clone)]
 pub struct Admin {
     connection: Connection,
@@ -29,134 +75,37 @@ impl Admin {
         Ok(Connection::connect(Options::new(registry).retries(0)).await?.admin())
     }
 
+    /// The connection that it is of.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    async fn master<Q: Message, A: Message + Default>(&self, method: &'static str, request: &Q) -> Result<A, Error> {
-        self.connection.master_call("MasterService", method, request).await
+    /// A number that makes a repetition of a request harmless, behind its group.
+    fn nonce(&self) -> (Option<u64>, Option<u64>) {
+        (Some(self.connection.0.nonce_group), self.connection.nonce())
     }
 
-    pub async fn create_table(&self, table: &TableDescriptor, splits: &[&[u8]]) -> Result<(), Error> {
-        let request = pb::CreateTableRequest {
-            table_schema: table.to_proto(),
-            split_keys: splits.iter().map(|s| Bytes::copy_from_slice(s)).collect(),
-            nonce_group: Some(self.connection.0.nonce_group),
-            nonce: self.connection.nonce(),
-        };
-        let answer: pb::CreateTableResponse = self.master("CreateTable", &request).await?;
-        self.wait(answer.proc_id).await
+    async fn master<A: Message + Default>(&self, method: &'static str, request: &impl Message) -> Result<A, Error> {
+        self.connection.master_call(MASTER, method, request).await
     }
 
-    pub async fn disable_table(&self, table: &TableName) -> Result<(), Error> {
-        let request = pb::DisableTableRequest {
-            table_name: table.to_proto(),
-            nonce_group: Some(self.connection.0.nonce_group),
-            nonce: self.connection.nonce(),
-        };
-        let answer: pb::DisableTableResponse = self.master("DisableTable", &request).await?;
-        self.wait(answer.proc_id).await
-    }
-
-    pub async fn delete_table(&self, table: &TableName) -> Result<(), Error> {
-        let request = pb::DeleteTableRequest {
-            table_name: table.to_proto(),
-            nonce_group: Some(self.connection.0.nonce_group),
-            nonce: self.connection.nonce(),
-        };
-        let answer: pb::DeleteTableResponse = self.master("DeleteTable", &request).await?;
-        self.wait(answer.proc_id).await
-    }
-
-    pub async fn table_names(&self) -> Result<Vec<TableName>, Error> {
-        let answer: pb::GetTableNamesResponse =
-            self.master("GetTableNames", &pb::GetTableNamesRequest::default()).await?;
-        answer.table_names.iter().map(|t| Ok(TableName::from_proto(t)?)).collect()
-    }
-
-    /// Flushes every region of a table.
-    pub async fn flush_table(&self, table: &TableName) -> Result<(), Error> {
-        let request = pb::FlushTableRequest {
-            table_name: table.to_proto(),
-            nonce_group: Some(self.connection.0.nonce_group),
-            nonce: self.connection.nonce(),
-            ..Default::default()
-        };
-        let answer: pb::FlushTableResponse = self.master("FlushTable", &request).await?;
-        self.wait(answer.proc_id).await
-    }
-
-    pub async fn split_region(&self, info: &RegionInfo) -> Result<(), Error> {
-        let request = pb::SplitTableRegionRequest {
-            region_info: info.to_proto(),
-            split_row: None,
-            nonce_group: Some(self.connection.0.nonce_group),
-            nonce: self.connection.nonce(),
-        };
-        let answer: pb::SplitTableRegionResponse = self.master("SplitRegion", &request).await?;
-        self.wait(answer.proc_id).await
-    }
-
-    pub async fn flush_region(&self, info: &RegionInfo) -> Result<(), Error> {
-        let request = pb::FlushRegionRequest { region: specifier(info), ..Default::default() };
-        let _: pb::FlushRegionResponse = self.of_region(info, "FlushRegion", &request).await?;
-        Ok(())
-    }
-
-    pub async fn compact_region(&self, info: &RegionInfo, major: bool) -> Result<(), Error> {
-        let request = pb::CompactRegionRequest { region: specifier(info), major: Some(major), ..Default::default() };
-        let _: pb::CompactRegionResponse = self.of_region(info, "CompactRegion", &request).await?;
-        Ok(())
-    }
-
-    /// Whether a region is being compacted, or waits for it.
-    pub async fn is_compacting(&self, info: &RegionInfo) -> Result<bool, Error> {
-        let request =
-            pb::GetRegionInfoRequest { region: specifier(info), compaction_state: Some(true), ..Default::default() };
-        let answer: pb::GetRegionInfoResponse = self.of_region(info, "GetRegionInfo", &request).await?;
-        Ok(answer.compaction_state() != pb::get_region_info_response::CompactionState::None)
-    }
-
-    /// Calls AdminService on the server that has a region.
-    async fn of_region<Q: Message, A: Message + Default>(
+    async fn server<A: Message + Default>(
         &self,
-        info: &RegionInfo,
+        server: &ServerName,
         method: &'static str,
-        request: &Q,
+        request: &impl Message,
     ) -> Result<A, Error> {
-        let table = self.connection.table(info.table().clone());
-        let server: ServerName = table.locate(info.start_key()).await?.server;
-        let answer = self.connection.server_call(&server, "AdminService", method, request).await;
-        if answer.is_err() {
-            table.forget_locations();
-        }
-        answer
+        self.connection.server_call(server, ADMIN, method, request).await
     }
+}
 
-    /// Polls a procedure of the master until it has ended.
-    async fn wait(&self, proc_id: Option<u64>) -> Result<(), Error> {
-        let proc_id = proc_id.ok_or_else(|| Error::Unknown("no procedure id".to_owned()))?;
-        let mut pause = Duration::from_millis(2);
-        loop {
-            let request = pb::GetProcedureResultRequest { proc_id };
-            let answer: pb::GetProcedureResultResponse = self.master("getProcedureResult", &request).await?;
-            if !matches!(State::try_from(answer.state), Ok(State::Running)) {
-                let failure = answer.exception.and_then(|e| e.generic_exception);
-                return match failure {
-                    None => Ok(()),
-                    Some(e) => Err(Exception {
-                        class: e.class_name.unwrap_or_default(),
-                        text: e.message.unwrap_or_default(),
-                        do_not_retry: true,
-                        overloaded: false,
-                        moved_to: None,
-                        server: None,
-                    }
-                    .into()),
-                };
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(100));
-        }
-    }
+/// What HBase's client throws itself, or finds in the answer of a call.
+fn client_exception(class: &str, text: String) -> Error {
+    let (class, server) = (class.to_owned(), None);
+    Error::Exception(Box::new(Exception { class, text, do_not_retry: true, overloaded: false, moved_to: None, server }))
+}
+
+fn by_encoded_name(name: &str) -> pb::RegionSpecifier {
+    let value = name.as_bytes().to_vec().into();
+    pb::RegionSpecifier { r#type: RegionSpecifierType::EncodedRegionName as i32, value }
 }
