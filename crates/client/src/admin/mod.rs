@@ -12,7 +12,7 @@
 //! let table = TableDescriptor::new("ns:t".parse()?).with_family(FamilyDescriptor::new("f").with("VERSIONS", "3"));
 //! admin.create_table(&table, &[b"m"]).await?;
 //! for region in admin.regions(table.name()).await? {
-//!     println!("{} on {}", region.info.name_string(), region.server);
+//!     println!("{} on {}", region.info.name_string(), region.opened_on()?);
 //! }
 //! # Ok(())
 //! # }
