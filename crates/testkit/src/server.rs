@@ -19,11 +19,23 @@ pub struct Server {
 impl Server {
     /// Starts `binary` on `data` and waits for its line `ready`. What it logs goes to `data/../server.log`.
     pub fn start(binary: &Path, data: &Path, extra: &[&str]) -> Result<Server, TestError> {
+        Server::start_at([0; 3], binary, data, extra)
+    }
+
+    /// Starts another one after this, on the same ports.
+    pub fn restart(self, binary: &Path, data: &Path, extra: &[&str]) -> Result<Server, TestError> {
+        let ports = [self.zookeeper, self.master, self.regionserver].map(|address| address.port());
+        self.kill()?;
+        Server::start_at(ports, binary, data, extra)
+    }
+
+    fn start_at(ports: [u16; 3], binary: &Path, data: &Path, extra: &[&str]) -> Result<Server, TestError> {
+        let [zookeeper, master, regionserver] = ports.map(|port| port.to_string());
         let log = log_path(data);
         let log_file = std::fs::OpenOptions::new().create(true).append(true).open(&log)?;
         let mut child = Command::new(binary)
-            .args(["start", "--hostname", "localhost", "--zookeeper-port", "0", "--master-port", "0"])
-            .args(["--regionserver-port", "0", "--data"])
+            .args(["start", "--hostname", "localhost", "--zookeeper-port", &zookeeper, "--master-port", &master])
+            .args(["--regionserver-port", &regionserver, "--data"])
             .arg(data)
             .args(extra)
             .stdin(Stdio::null())
