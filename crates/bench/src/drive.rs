@@ -30,6 +30,8 @@ pub struct Load<'a> {
     pub depth: usize,
     /// Of all connections together.
     pub pace: Pace,
+    /// Its connections have a client thread of their own, which stands back behind all others of the machine.
+    pub stands_back: bool,
     pub make: MakeOp<'a>,
 }
 
@@ -40,7 +42,7 @@ const FEW: usize = 16;
 
 impl<'a> Load<'a> {
     pub fn closed(address: SocketAddr, connections: usize, depth: usize, make: MakeOp<'a>) -> Load<'a> {
-        Load { address, user: USER.to_owned(), connections, depth, pace: Pace::Closed, make }
+        Load { address, user: USER.to_owned(), connections, depth, pace: Pace::Closed, stands_back: false, make }
     }
 }
 
@@ -83,12 +85,13 @@ struct Plan {
 type Start = Option<(Window, Vec<SharedRecorder>)>;
 
 pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) -> Result<Outcome, Error> {
-    let threads = timing.client_threads.max(1);
+    let plans = plan(loads, timing.client_threads.max(1));
+    let threads = plans.len();
     let (start, started) = watch::channel::<Start>(None);
     let (events, mut event) = mpsc::unbounded_channel();
-    for plans in plan(loads, threads) {
+    for thread in plans {
         let (events, started) = (events.clone(), started.clone());
-        std::thread::Builder::new().name("bench".to_owned()).spawn(move || client_thread(plans, started, events))?;
+        std::thread::Builder::new().name("bench".to_owned()).spawn(move || client_thread(thread, started, events))?;
     }
     drop(events);
     for _ in 0..threads {
@@ -135,9 +138,22 @@ impl Cpu {
     }
 }
 
-/// The lanes of all loads, dealt to the client threads.
-fn plan(loads: &[Load<'_>], threads: usize) -> Vec<Vec<Plan>> {
-    let mut plans: Vec<Vec<Plan>> = (0..threads).map(|_| Vec::new()).collect();
+/// The lanes of a client thread.
+#[derive(Default)]
+struct Thread {
+    lanes: Vec<Plan>,
+    stands_back: bool,
+}
+
+/// How little those get who stand back when others want to work (`nice`).
+const BACK: i32 = 19;
+
+/// The lanes of all loads, dealt to so many client threads, and one more for those that stand back.
+fn plan(loads: &[Load<'_>], threads: usize) -> Vec<Thread> {
+    let mut plans: Vec<Thread> = (0..threads).map(|_| Thread::default()).collect();
+    if loads.iter().any(|load| load.stands_back) {
+        plans.push(Thread { stands_back: true, ..Thread::default() });
+    }
     let (mut seed, mut lanes) = (0, 0);
     for (index, load) in loads.iter().enumerate() {
         for connection in 0..load.connections {
@@ -151,14 +167,15 @@ fn plan(loads: &[Load<'_>], threads: usize) -> Vec<Vec<Plan>> {
                 Pace::Closed => None,
                 Pace::Open(rate) => Some(Schedule::new(rate, connection, load.connections, index, loads.len())),
             };
-            plans[lanes % threads].push(Plan {
+            let thread = if load.stands_back { threads } else { lanes % threads };
+            plans[thread].lanes.push(Plan {
                 address: load.address,
                 user: load.user.clone(),
                 ops,
                 schedule,
                 load: index,
             });
-            lanes += 1;
+            lanes += usize::from(!load.stands_back);
         }
     }
     plans
@@ -191,12 +208,15 @@ async fn until(
     Ok(())
 }
 
-fn client_thread(plans: Vec<Plan>, started: watch::Receiver<Start>, events: mpsc::UnboundedSender<Event>) {
-    let outcome = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Error::from)
-        .and_then(|runtime| runtime.block_on(run_lanes(plans, started, &events)));
+fn client_thread(thread: Thread, started: watch::Receiver<Start>, events: mpsc::UnboundedSender<Event>) {
+    let run = || {
+        if thread.stands_back {
+            rustix::process::setpriority_process(None, BACK).map_err(std::io::Error::from)?;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(run_lanes(thread.lanes, started, &events))
+    };
+    let outcome = run();
     // Nobody listens any more after an error elsewhere.
     let _ = events.send(Event::Ended(outcome));
 }

@@ -15,11 +15,21 @@ use pb::mutation_proto::MutationType;
 /// What every request header says after the method: request_param, timeout of a minute.
 const HEADER_END: [u8; 6] = [0x20, 0x01, 0x38, 0xe0, 0xd4, 0x03];
 
+/// The end of request headers, with the priority that the client's setPriority gives if it is not 0.
+pub fn header_end(priority: u32) -> Vec<u8> {
+    let mut end = HEADER_END.to_vec();
+    if priority > 0 {
+        end.push(0x30);
+        put_varint(&mut end, u64::from(priority));
+    }
+    end
+}
+
 /// A frame up to its message's first byte.
-fn put_head(out: &mut Vec<u8>, id: u32, method: &str, message_len: usize, cells_len: usize) {
+fn put_head(out: &mut Vec<u8>, id: u32, target: &Target, method: &str, message_len: usize, cells_len: usize) {
     let meta_len = 1 + varint_len(cells_len as u64);
     let cells_field = if cells_len > 0 { 2 + meta_len } else { 0 };
-    let header_len = 1 + varint_len(u64::from(id)) + 2 + method.len() + HEADER_END.len() + cells_field;
+    let header_len = 1 + varint_len(u64::from(id)) + 2 + method.len() + target.header_end.len() + cells_field;
     let total = varint_len(header_len as u64) + header_len + varint_len(message_len as u64) + message_len + cells_len;
     out.extend_from_slice(&(total as u32).to_be_bytes());
     put_varint(out, header_len as u64);
@@ -31,7 +41,7 @@ fn put_head(out: &mut Vec<u8>, id: u32, method: &str, message_len: usize, cells_
         out.extend_from_slice(&[0x2a, meta_len as u8, 0x08]);
         put_varint(out, cells_len as u64);
     }
-    out.extend_from_slice(&HEADER_END);
+    out.extend_from_slice(&target.header_end);
     put_varint(out, message_len as u64);
 }
 
@@ -57,7 +67,7 @@ fn get_len(target: &Target) -> usize {
 /// A single Get.
 pub fn get(out: &mut Vec<u8>, id: u32, target: &Target, row: u64) {
     let region = &target.regions[target.region_of(row)];
-    put_head(out, id, "Get", region.field.len() + field_len(get_len(target)), 0);
+    put_head(out, id, target, "Get", region.field.len() + field_len(get_len(target)), 0);
     out.extend_from_slice(&region.field);
     put_get(out, 2, target, &rows::key(row));
 }
@@ -93,7 +103,7 @@ pub fn multi_get(out: &mut Vec<u8>, id: u32, target: &Target, rows: &mut [u64], 
         }
         put_field(&mut scratch.message, 1, part);
     }
-    put_head(out, id, "Multi", scratch.message.len(), 0);
+    put_head(out, id, target, "Multi", scratch.message.len(), 0);
     out.extend_from_slice(&scratch.message);
 }
 
@@ -127,7 +137,7 @@ pub fn multi_put(out: &mut Vec<u8>, id: u32, target: &Target, rows: std::ops::Ra
         }
         put_field(message, 1, part);
     }
-    put_head(out, id, "Multi", message.len(), cells.len());
+    put_head(out, id, target, "Multi", message.len(), cells.len());
     out.extend_from_slice(message);
     out.extend_from_slice(cells);
 }
@@ -171,7 +181,7 @@ pub fn open_scan(
     };
     let request =
         pb::ScanRequest { region: Some(target.regions[region].specifier.clone()), scan: Some(scan), ..next_rows() };
-    put_message(out, id, "Scan", &request);
+    put_message(out, id, target, "Scan", &request);
 }
 
 /// Opens a scanner at a row and asks for `rows` rows, after which the server closes it.
@@ -186,13 +196,13 @@ pub fn open_short_scan(out: &mut Vec<u8>, id: u32, target: &Target, start: u64, 
         ..Default::default()
     };
     let region = Some(target.regions[target.region_of(start)].specifier.clone());
-    put_message(out, id, "Scan", &pb::ScanRequest { region, scan: Some(scan), ..at_most(rows) });
+    put_message(out, id, target, "Scan", &pb::ScanRequest { region, scan: Some(scan), ..at_most(rows) });
 }
 
 /// Asks an open scanner for more, of which `rows` are left.
-pub fn next_of_short_scan(out: &mut Vec<u8>, id: u32, scanner: u64, seq: u64, rows: u32) {
+pub fn next_of_short_scan(out: &mut Vec<u8>, id: u32, target: &Target, scanner: u64, seq: u64, rows: u32) {
     let request = pb::ScanRequest { scanner_id: Some(scanner), next_call_seq: Some(seq), ..at_most(rows) };
-    put_message(out, id, "Scan", &request);
+    put_message(out, id, target, "Scan", &request);
 }
 
 fn at_most(rows: u32) -> pb::ScanRequest {
@@ -200,9 +210,9 @@ fn at_most(rows: u32) -> pb::ScanRequest {
 }
 
 /// Asks an open scanner for more.
-pub fn next_scan(out: &mut Vec<u8>, id: u32, scanner: u64, seq: u64) {
+pub fn next_scan(out: &mut Vec<u8>, id: u32, target: &Target, scanner: u64, seq: u64) {
     let request = pb::ScanRequest { scanner_id: Some(scanner), next_call_seq: Some(seq), ..next_rows() };
-    put_message(out, id, "Scan", &request);
+    put_message(out, id, target, "Scan", &request);
 }
 
 fn next_rows() -> pb::ScanRequest {
@@ -214,9 +224,9 @@ fn next_rows() -> pb::ScanRequest {
     }
 }
 
-fn put_message(out: &mut Vec<u8>, id: u32, method: &str, message: &impl Message) {
+fn put_message(out: &mut Vec<u8>, id: u32, target: &Target, method: &str, message: &impl Message) {
     let bytes = message.encode_to_vec();
-    put_head(out, id, method, bytes.len(), 0);
+    put_head(out, id, target, method, bytes.len(), 0);
     out.extend_from_slice(&bytes);
 }
 
@@ -264,6 +274,15 @@ mod tests {
             assert_eq!(message, pb::GetRequest { region, get: want_get(&target, row) });
             assert!(cells.is_empty());
         }
+    }
+
+    #[test]
+    fn a_priority_is_in_the_header() {
+        let target = example(SINGLE, 100, &[]).with_priority(1);
+        let mut out = Vec::new();
+        get(&mut out, 5, &target, 3);
+        let (header, _, _) = parts::<pb::GetRequest>(&out);
+        assert_eq!(header, pb::RequestHeader { priority: Some(1), ..want_header(5, "Get", None) });
     }
 
     #[test]
@@ -330,7 +349,7 @@ mod tests {
         let scan = message.scan.unwrap();
         assert_eq!((scan.start_row.as_deref(), scan.stop_row.as_deref()), (Some(&b"a"[..]), Some(&b"b"[..])));
         out.clear();
-        next_scan(&mut out, 2, 77, 5);
+        next_scan(&mut out, 2, &target, 77, 5);
         let (_, message, _) = parts::<pb::ScanRequest>(&out);
         assert_eq!((message.scanner_id, message.next_call_seq), (Some(77), Some(5)));
         assert_eq!((message.region, message.scan), (None, None));
@@ -350,7 +369,7 @@ mod tests {
         let start = message.scan.unwrap().start_row;
         assert_eq!(start.as_deref(), Some(&rows::key(600)[..]));
         out.clear();
-        next_of_short_scan(&mut out, 2, 77, 5, 40);
+        next_of_short_scan(&mut out, 2, &target, 77, 5, 40);
         let (_, message, _) = parts::<pb::ScanRequest>(&out);
         assert_eq!((message.scanner_id, message.next_call_seq, message.limit_of_rows), (Some(77), Some(5), Some(40)));
     }

@@ -1,6 +1,7 @@
 //! [`Target`]: a table as requests need it: its regions with the bytes that name them.
 
 use crate::Error;
+use crate::request::header_end;
 use crate::rows::{self, Shape};
 use bytes::Bytes;
 use martite_client::Location;
@@ -11,7 +12,7 @@ use pb::Message;
 use std::net::SocketAddr;
 
 /// A region of the table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Region {
     /// Its first row, of those that the table can have.
     first: u64,
@@ -23,7 +24,7 @@ pub struct Region {
 }
 
 /// One table on the one region server that is driven.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Target {
     pub shape: Shape,
     /// Rows 0 .. rows are there.
@@ -33,6 +34,8 @@ pub struct Target {
     pub regions: Vec<Region>,
     /// Field `column` of a Get (2): the family with its columns.
     pub get_columns: Vec<u8>,
+    /// What every request header ends with.
+    pub header_end: Vec<u8>,
 }
 
 /// Appends a field that is bytes or a message.
@@ -62,7 +65,12 @@ impl Target {
                 Region { first: first_row(l.info.start_key(), rows), end: l.info.end_key().clone(), specifier, field }
             })
             .collect();
-        Ok(Target { shape, rows, address, regions, get_columns: get_columns(shape) })
+        Ok(Target { shape, rows, address, regions, get_columns: get_columns(shape), header_end: header_end(0) })
+    }
+
+    /// The same for requests of another priority.
+    pub fn with_priority(&self, priority: u32) -> Target {
+        Target { header_end: header_end(priority), ..self.clone() }
     }
 
     /// The place of the region that has a row.

@@ -168,7 +168,7 @@ impl Op for Scan {
         }
         self.check_cells(answer.cells)?;
         if more && more_in_region {
-            request::next_scan(out, id, self.scanner, self.seq);
+            request::next_scan(out, id, &self.target, self.scanner, self.seq);
             self.seq += 1;
             return Ok(Step::More);
         }

@@ -92,7 +92,7 @@ impl Op for ShortScan {
         let left = self.rows_left();
         match self.open {
             None => request::open_short_scan(out, id, &self.target, self.start, left),
-            Some((scanner, seq)) => request::next_of_short_scan(out, id, scanner, seq, left),
+            Some((scanner, seq)) => request::next_of_short_scan(out, id, &self.target, scanner, seq, left),
         }
     }
 }

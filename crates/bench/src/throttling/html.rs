@@ -226,14 +226,14 @@ fn isolation(report: &Report) -> Markup {
                 th { "max" } th { "throttled calls of " (LIMITED) } th { "server CPU/op" }
             }
             @for (i, server) in report.servers.iter().enumerate() {
-                @for run in server.runs.iter().filter(|run| run.beside.is_some() || run.limited.is_none()) {
+                @for run in server.runs.iter().filter(|run| run.beside.is_some() || (run.limited.is_none() && run.free.user == FREE)) {
                     tr.first[run.limited.is_none()] {
                         td { @match &run.limited {
                             None => "absent",
                             Some(user) => {
-                                (limit(run.limit)) @if run.experiment == Experiment::Isolation {
-                                    ", wants " (or_dash(user.demand_per_s, short)) " ops/s"
-                                }
+                                @if run.experiment == Experiment::Priority { (user.user) ", scans as much as it can" }
+                                @else { (limit(run.limit)) }
+                                @if run.experiment == Experiment::Isolation { ", wants " (or_dash(user.demand_per_s, short)) " ops/s" }
                             }
                         } }
                         td class=(format!("s{i}")) { span.dot {} (server.name) }

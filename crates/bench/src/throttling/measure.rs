@@ -3,7 +3,7 @@
 use super::options::{Experiment, SCAN_ROWS, Throttling};
 use super::plan::{self, Demand, Does, LIMITED, Limit, Part, Plan};
 use super::quotas::Quotas;
-use super::results::{Beside, Change, Crowd, Run, ServerResults};
+use super::results::{Beside, Change, Crowd, Left, Run, ServerResults};
 use crate::Error;
 use crate::drive::{Load, MakeOp, Outcome, Timing, drive};
 use crate::op::get::Get;
@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 const SET_AT_ONCE: usize = 16;
 /// A user of many may have so many seconds of its limit under way.
 const CROWD_SECONDS: u64 = 2;
+/// What a client gives to setPriority for the priority `batch`; nothing to HBase.
+const BATCH_PRIORITY: u32 = 1;
 /// How far a rate may be from a new limit that it is said to follow.
 const FOLLOWS: f64 = 0.05;
 
@@ -51,6 +53,7 @@ impl Measure<'_> {
             started_in_ms: self.server.started_in.map(|d| d.as_secs_f64() * 1e3),
             runs: Vec::new(),
             kept: None,
+            left: None,
             changes: Vec::new(),
             crowd: None,
         };
@@ -72,6 +75,9 @@ impl Measure<'_> {
                 let run = self.run(&plan, false).await?;
                 runs.push(Run { beside: Beside::of(&run.free, &of_alone), ..run });
             }
+        }
+        if self.options.has(Experiment::Priority) {
+            results.left = Left::of(&self.priority(runs).await?);
         }
         if self.options.has(Experiment::Change) {
             let (run, changes) = self.change(runs.is_empty()).await?;
@@ -105,6 +111,17 @@ impl Measure<'_> {
         let kept = with.operations_per_s / without.operations_per_s.max(1e-9);
         runs.extend([without, with]);
         Ok(kept)
+    }
+
+    /// What a user of low priority costs others, and what it gets of what they leave.
+    async fn priority(&self, runs: &mut Vec<Run>) -> Result<[Run; 3], Error> {
+        let [alone, batch, both] = plan::priority(self.options);
+        let alone = self.run(&alone, runs.is_empty()).await?;
+        let (batch, both) = (self.run(&batch, false).await?, self.run(&both, false).await?);
+        let both = Run { beside: Beside::of(&both.free, &alone.free), ..both };
+        let all = [alone, batch, both];
+        runs.extend(all.clone());
+        Ok(all)
     }
 
     /// Changes the limit at each third of the time.
@@ -142,7 +159,7 @@ impl Measure<'_> {
         let per_second = limit as f64 * self.options.demand;
         let outstanding = usize::try_from(limit * CROWD_SECONDS).unwrap_or(usize::MAX);
         let demand = Demand::Open { per_second, outstanding: outstanding.min(self.options.outstanding) };
-        let part = Part { user: "", does: Does::Get, demand, connections: 1 };
+        let part = Part { user: "", does: Does::Get, demand, connections: 1, batch: false };
         let loads = names.iter().map(|user| Load { user: user.clone(), ..self.load(&part) });
         let loads: Vec<Load<'_>> = loads.collect();
         let outcome = self.drive(&loads, first).await?;
@@ -182,12 +199,17 @@ impl Measure<'_> {
                 (outstanding / connections, Pace::Open(Rate::per_second(per_second)))
             }
         };
-        let (keys, target, does) = (Keys::zipfian(), self.target.clone(), part.does);
+        let (keys, does) = (Keys::zipfian(), part.does);
+        let target = match part.batch {
+            true => Arc::new(self.target.with_priority(BATCH_PRIORITY)),
+            false => self.target.clone(),
+        };
         let make: MakeOp<'static> = Box::new(move |seed| match does {
             Does::Get => Box::new(Patient::new(Get::new(target.clone(), keys.clone(), seed))),
             Does::Scan => Box::new(Patient::new(ShortScan::new(target.clone(), keys.clone(), SCAN_ROWS, seed))),
         });
-        Load { address: self.target.address, user: part.user.to_owned(), connections, depth, pace, make }
+        let (address, user) = (self.target.address, part.user.to_owned());
+        Load { address, user, connections, depth, pace, stands_back: part.batch, make }
     }
 
     fn warmup(&self, first: bool) -> Duration {

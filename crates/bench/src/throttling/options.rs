@@ -29,6 +29,8 @@ pub enum Experiment {
     Bytes,
     /// `free` beside a user that wants ten times its limit
     Isolation,
+    /// `free` beside a user of the priority `batch` that wants all it can get (HBase has no such priority)
+    Priority,
     /// A limit that is changed while it is in use
     Change,
     /// Many users with a limit each
@@ -36,13 +38,14 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    const ALL: [Experiment; 8] = [
+    const ALL: [Experiment; 9] = [
         Experiment::Study,
         Experiment::Total,
         Experiment::Accuracy,
         Experiment::Rows,
         Experiment::Bytes,
         Experiment::Isolation,
+        Experiment::Priority,
         Experiment::Change,
         Experiment::Users,
     ];
@@ -55,6 +58,7 @@ impl Experiment {
             Experiment::Rows => "rows",
             Experiment::Bytes => "bytes",
             Experiment::Isolation => "isolation",
+            Experiment::Priority => "priority",
             Experiment::Change => "change",
             Experiment::Users => "users",
         }

@@ -8,6 +8,8 @@ use serde::Serialize;
 /// The user with the limit, and the one beside it.
 pub const LIMITED: &str = "limited";
 pub const FREE: &str = "free";
+/// The user whose calls are of low priority.
+pub const BATCH: &str = "batch";
 
 /// What a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -90,6 +92,8 @@ pub struct Part {
     pub does: Does,
     pub demand: Demand,
     pub connections: usize,
+    /// Its calls ask for the priority `batch`.
+    pub batch: bool,
 }
 
 /// One run. Without the limited user it is what the free one is compared with.
@@ -104,7 +108,7 @@ pub struct Plan {
 /// What `free` does in open loops.
 fn free_gets(options: &Throttling) -> Part {
     let demand = Demand::Open { per_second: options.free_rate, outstanding: options.outstanding };
-    Part { user: FREE, does: Does::Get, demand, connections: options.connections }
+    Part { user: FREE, does: Does::Get, demand, connections: options.connections, batch: false }
 }
 
 /// Open loops: `limited` wants `times` its limit.
@@ -115,7 +119,7 @@ fn open(options: &Throttling, experiment: Experiment, does: Does, limit: Limit, 
     let demand = Demand::Open { per_second, outstanding: options.outstanding.max(second) };
     Plan {
         experiment,
-        limited: Some(Part { user: LIMITED, does, demand, connections: options.connections }),
+        limited: Some(Part { user: LIMITED, does, demand, connections: options.connections, batch: false }),
         free: free_gets(options),
         limit: Some(limit),
     }
@@ -124,7 +128,7 @@ fn open(options: &Throttling, experiment: Experiment, does: Does, limit: Limit, 
 /// Closed loops of both users.
 pub fn closed(options: &Throttling, does: Does, limit: Option<u64>) -> Plan {
     let demand = Demand::Closed { threads: options.threads };
-    let part = |user, does| Part { user, does, demand, connections: options.connections };
+    let part = |user, does| Part { user, does, demand, connections: options.connections, batch: false };
     Plan {
         experiment: Experiment::Study,
         limited: Some(part(LIMITED, does)),
@@ -149,7 +153,7 @@ const TOTAL_OUTSTANDING: usize = 256;
 pub fn total(options: &Throttling, capacity: f64) -> [Plan; 2] {
     let connections = options.connections.max(TOTAL_CONNECTIONS);
     let demand = Demand::Open { per_second: 2.0 * capacity.max(1.0), outstanding: TOTAL_OUTSTANDING.max(connections) };
-    let part = |user| Part { user, does: Does::Get, demand, connections };
+    let part = |user| Part { user, does: Does::Get, demand, connections, batch: false };
     let plan = |limit| Plan { experiment: Experiment::Total, limited: Some(part(LIMITED)), free: part(FREE), limit };
     [plan(None), plan(Some(Limit::requests((capacity / 10.0).max(1.0) as u64)))]
 }
@@ -158,6 +162,16 @@ pub fn total(options: &Throttling, capacity: f64) -> [Plan; 2] {
 pub fn alone(options: &Throttling) -> Plan {
     Plan { experiment: Experiment::Isolation, limited: None, free: free_gets(options), limit: None }
 }
+
+/// `free` alone, `batch` alone, and both: `batch` scans as much as the server can.
+pub fn priority(options: &Throttling) -> [Plan; 3] {
+    let demand = Demand::Closed { threads: TOTAL_CONNECTIONS * SCANS_EACH };
+    let batch = Part { user: BATCH, does: Does::Scan, demand, connections: TOTAL_CONNECTIONS, batch: true };
+    let plan = |limited, free| Plan { experiment: Experiment::Priority, limited, free, limit: None };
+    [plan(None, free_gets(options)), plan(None, batch), plan(Some(batch), free_gets(options))]
+}
+/// Scans under way on each connection of `batch`.
+const SCANS_EACH: usize = 4;
 
 /// Open loops with limits of all units; `row_bytes`: of a row in an answer.
 pub fn limits(options: &Throttling, row_bytes: u64) -> Vec<Plan> {
@@ -196,6 +210,7 @@ pub fn count(options: &Throttling) -> usize {
     has(Experiment::Study, study(options).len())
         + has(Experiment::Total, 2 + capacity)
         + if limits > 0 { 1 + limits } else { 0 }
+        + has(Experiment::Priority, 3)
         + has(Experiment::Change, 1)
         + has(Experiment::Users, 1)
 }
@@ -236,6 +251,6 @@ mod tests {
         assert_eq!(count(&options(&["--experiments", "users"])), 1);
         assert_eq!(count(&options(&["--experiments", "total"])), 3);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
-        assert_eq!(count(&options(&[])), 12 + 2 + 1 + 7 + 1 + 1 + 1 + 1 + 1);
+        assert_eq!(count(&options(&[])), 12 + 2 + 1 + 7 + 1 + 1 + 1 + 3 + 1 + 1);
     }
 }

@@ -27,6 +27,7 @@ pub struct ServerResults {
     pub runs: Vec<Run>,
     /// Total with a limit, in shares of the total without it.
     pub kept: Option<f64>,
+    pub left: Option<Left>,
     pub changes: Vec<Change>,
     pub crowd: Option<Crowd>,
 }
@@ -109,6 +110,18 @@ pub struct Beside {
     pub p99_of_alone: f64,
     /// By how much p99 grew.
     pub p99_more_us: f64,
+}
+
+/// A user of low priority beside one that leaves something.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Left {
+    /// Of `free` beside it.
+    pub beside: Beside,
+    /// Scans a second of `batch` alone, and beside `free`.
+    pub alone_per_s: f64,
+    pub per_s: f64,
+    /// What `batch` got of what was left: of its rate alone, less the share of the server's CPU time that `free` alone takes.
+    pub of_left: f64,
 }
 
 /// A limit that was changed.
@@ -243,6 +256,7 @@ impl Run {
         Run {
             experiment: plan.experiment,
             workload: match plan.limited.map(|part| part.does) {
+                None if plan.free.does == Does::Scan => "scan",
                 None => "get",
                 Some(Does::Get) => "get+get",
                 Some(Does::Scan) => "scan+get",
@@ -287,6 +301,15 @@ impl Beside {
             p99_of_alone: now.p99_us / before.p99_us,
             p99_more_us: now.p99_us - before.p99_us,
         })
+    }
+}
+
+impl Left {
+    /// None where the server's CPU is not known.
+    pub fn of([alone, batch, both]: &[Run; 3]) -> Option<Left> {
+        let taken = alone.server_cores? / batch.server_cores?;
+        let (alone_per_s, per_s) = (batch.operations_per_s, both.limited.as_ref()?.operations_per_s);
+        Some(Left { beside: both.beside?, alone_per_s, per_s, of_left: per_s / (alone_per_s * (1.0 - taken)) })
     }
 }
 
@@ -386,6 +409,11 @@ pub mod tests {
                 started_in_ms: Some(31.4),
                 runs: plans.iter().map(run).collect(),
                 kept: Some(0.995),
+                left: {
+                    let runs = plan::priority(&options);
+                    let [alone, batch, both] = runs.map(|plan| run(&plan));
+                    Left::of(&[alone, Run { server_cores: Some(1.5), ..batch }, both])
+                },
                 changes: vec![Change {
                     from: 1000,
                     to: 500,

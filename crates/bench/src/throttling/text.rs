@@ -1,7 +1,7 @@
 //! The tables that a terminal shows: for each server what the limits did, then the latencies, then what was asked beside.
 
 use super::plan::{Limit, Unit};
-use super::results::{Change, Crowd, Report, Run, ServerResults, User};
+use super::results::{Change, Crowd, Left, Report, Run, ServerResults, User};
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::table;
 use crate::timeline::BIN;
@@ -169,10 +169,28 @@ pub fn kept(kept: f64) -> String {
     format!("both users together with a limit: {} of their total without it", share(kept))
 }
 
+/// What low priority costs and gets.
+pub fn left(left: &Left) -> String {
+    let Left { beside, alone_per_s, per_s, of_left } = left;
+    format!(
+        "beside batch scans, p50 of Gets is {} and p99 {} of that alone; batch alone {} scans/s, beside Gets {}: {} of what they leave",
+        three(beside.p50_of_alone),
+        three(beside.p99_of_alone),
+        short(*alone_per_s),
+        short(*per_s),
+        three(*of_left),
+    )
+}
+
 /// The lines under the tables.
 pub fn remarks(server: &ServerResults) -> Vec<String> {
     let kept = server.kept.map(kept);
-    kept.into_iter().chain(server.changes.iter().map(change)).chain(server.crowd.iter().map(crowd)).collect()
+    let left = server.left.as_ref().map(left);
+    kept.into_iter()
+        .chain(left)
+        .chain(server.changes.iter().map(change))
+        .chain(server.crowd.iter().map(crowd))
+        .collect()
 }
 
 pub fn text(report: &Report) -> String {
@@ -210,5 +228,7 @@ mod tests {
         assert!(text.contains("limit 1000 → 500 req/s: set in 3.00 ms, followed after 100 ms"), "{text}");
         assert!(text.contains("2 users with 1000 req/s each: observed ÷ limit 0.900 (least)"), "{text}");
         assert!(text.contains("with a limit: 0.995 of their total"), "{text}");
+        // Gets that take a fifth of the CPU leave 1,600 of 2,000 scans.
+        assert!(text.contains("beside Gets 1.00 K: 0.625 of what they leave"), "{text}");
     }
 }
