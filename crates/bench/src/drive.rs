@@ -145,9 +145,6 @@ struct Thread {
     stands_back: bool,
 }
 
-/// How little those get who stand back when others want to work (`nice`).
-const BACK: i32 = 19;
-
 /// The lanes of all loads, dealt to so many client threads, and one more for those that stand back.
 fn plan(loads: &[Load<'_>], threads: usize) -> Vec<Thread> {
     let mut plans: Vec<Thread> = (0..threads).map(|_| Thread::default()).collect();
@@ -211,7 +208,7 @@ async fn until(
 fn client_thread(thread: Thread, started: watch::Receiver<Start>, events: mpsc::UnboundedSender<Event>) {
     let run = || {
         if thread.stands_back {
-            rustix::process::setpriority_process(None, BACK).map_err(std::io::Error::from)?;
+            martite_env::thread::stand_back()?;
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(run_lanes(thread.lanes, started, &events))

@@ -1,4 +1,4 @@
-//! The door to the outside: clock, randomness, file systems.
+//! The door to the outside: clock, randomness, file systems, the scheduler.
 //!
 //! Everything below the binary takes time, luck and files from here, so that a test (or a simulation) can hand in its
 //! own: [`ManualClock`], [`SeededRandom`], and [`MemFs`], a file system that loses what was not synced.
@@ -10,13 +10,14 @@
 //! | [`FileSystem`] | [`LocalFs`] | [`MemFs`] |
 //!
 //! What is absent: any knowledge of HBase, and sockets.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod clock;
 pub mod fs;
 pub mod local;
 pub mod mem;
 pub mod random;
+pub mod thread;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt};

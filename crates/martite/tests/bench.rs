@@ -72,9 +72,16 @@ fn a_small_run_of_throttling_makes_every_experiment() {
 
     let report = std::fs::read_to_string(out.join("report.json")).unwrap();
     // The study without and with a limit of both workloads; the users' run stands apart.
-    for (experiment, runs) in
-        [("study", 4), ("total", 2), ("accuracy", 1), ("rows", 1), ("bytes", 1), ("isolation", 2), ("change", 1)]
-    {
+    for (experiment, runs) in [
+        ("study", 4),
+        ("total", 2),
+        ("accuracy", 1),
+        ("rows", 1),
+        ("bytes", 1),
+        ("isolation", 2),
+        ("priority", 3),
+        ("change", 1),
+    ] {
         let found = report.matches(&format!("\"experiment\": \"{experiment}\"")).count();
         assert_eq!(found, runs, "{experiment}: {report}");
         // A line of rates, and one of latencies for each user.
@@ -92,7 +99,7 @@ fn a_small_run_of_throttling_makes_every_experiment() {
         }
     }
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
-    assert_eq!(page.matches("<svg").count(), 3 + 1 + 12);
+    assert_eq!(page.matches("<svg").count(), 3 + 1 + 15);
     assert_eq!(files(&out), 2, "the server's data are gone");
 }
 

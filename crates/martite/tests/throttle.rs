@@ -1,10 +1,14 @@
 //! Limits on the real server, as a plain client sets them and as its info port shows those who wait.
 #![allow(clippy::unwrap_used)]
 
-use martite_catalog::{FamilyDescriptor, TableDescriptor, TableName};
+use martite_catalog::{FamilyDescriptor, RegionInfo, TableDescriptor, TableName};
+use martite_client::admin::by_name;
 use martite_proto as pb;
 use martite_quota::table::{Owner, SETTINGS_FAMILY, encode};
+use martite_rpc::client::{Client, ClientOptions};
 use martite_testkit::{Admin, Server, Table};
+use pb::Message;
+use pb::throttle_usage::Operation;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -50,6 +54,22 @@ async fn limit(quotas: &Table, table: &TableName, limit: u64, unit: pb::TimeUnit
     quotas.put(&owner.row(), &[family], std::str::from_utf8(&qualifier).unwrap(), &value).await.unwrap();
 }
 
+/// What the server says of limited users.
+async fn usage(server: &Server, user: Option<&str>) -> pb::GetThrottleUsageResponse {
+    let client = Client::connect(server.regionserver, &ClientOptions::new("ClientService")).await.unwrap();
+    let request = pb::GetThrottleUsageRequest { user: user.map(str::to_owned), table: None };
+    let call = pb::CoprocessorServiceCall {
+        row: Default::default(),
+        service_name: "hbase.pb.ThrottleUsageService".to_owned(),
+        method_name: "GetThrottleUsage".to_owned(),
+        request: request.encode_to_vec().into(),
+    };
+    let request = pb::CoprocessorServiceRequest { region: by_name(&RegionInfo::meta()), call };
+    let answer = client.call("ExecRegionServerService", &request, &[]).await.unwrap();
+    let response: pb::CoprocessorServiceResponse = answer.decode().unwrap();
+    pb::GetThrottleUsageResponse::decode(response.value.value.unwrap()).unwrap()
+}
+
 /// Gets until one of them waits, and then more, each of which waits.
 async fn crowd(table: &Arc<Table>, info: SocketAddr) -> JoinSet<usize> {
     let get = |table: Arc<Table>| async move { table.get(b"row").await.unwrap().len() };
@@ -85,6 +105,7 @@ async fn check(server: &Server, info: SocketAddr) {
     // Writes are not limited, and this is answered while the others wait.
     writer.put(b"row", &["f"], "q", b"other").await.unwrap();
     until_parked(info, waiting.len() as u64).await;
+    assert_eq!(usage(server, None).await.parked_calls, waiting.len() as u64);
     // Whose client goes, waits no longer.
     waiting.abort_all();
     while waiting.join_next().await.is_some() {}
@@ -99,6 +120,15 @@ async fn check(server: &Server, info: SocketAddr) {
         assert_eq!(cells.unwrap(), 1);
     }
     until_parked(info, 0).await;
+    let told = usage(server, None).await;
+    // Puts are not limited, but those of somebody who has a limit.
+    let made: Vec<_> = told.usage.iter().map(|usage| (&*usage.table, usage.operation())).collect();
+    assert_eq!(made, [("t", Operation::Get), ("t", Operation::Mutate)], "{told:?}");
+    let gets = &told.usage[0];
+    assert_eq!((told.parked_calls, told.usage[1].parked.count), (0, 0));
+    assert!(gets.parked.count >= WAITING - 1 && gets.service.count >= gets.parked.count, "{gets:?}");
+    assert_eq!(usage(server, Some(&gets.user)).await.usage, told.usage);
+    assert_eq!(usage(server, Some("another")).await.usage, []);
 }
 
 #[test]

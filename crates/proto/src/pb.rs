@@ -6666,6 +6666,116 @@ pub struct StoreFileList {
     #[prost(uint64, optional, tag = "3", default = "1")]
     pub version: ::core::option::Option<u64>,
 }
+/// Without a user or table: of all that were ever under a limit.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetThrottleUsageRequest {
+    #[prost(string, optional, tag = "1")]
+    pub user: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "2")]
+    pub table: ::core::option::Option<::prost::alloc::string::String>,
+}
+/// Calls and how long they took, since the server started.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ThrottleUsageTimes {
+    #[prost(uint64, required, tag = "1")]
+    pub count: u64,
+    #[prost(uint64, required, tag = "2")]
+    pub total_us: u64,
+    #[prost(uint64, required, tag = "3")]
+    pub p50_us: u64,
+    #[prost(uint64, required, tag = "4")]
+    pub p95_us: u64,
+    #[prost(uint64, required, tag = "5")]
+    pub p99_us: u64,
+    #[prost(uint64, required, tag = "6")]
+    pub p999_us: u64,
+    #[prost(uint64, required, tag = "7")]
+    pub max_us: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ThrottleUsage {
+    #[prost(string, required, tag = "1")]
+    pub user: ::prost::alloc::string::String,
+    #[prost(string, required, tag = "2")]
+    pub table: ::prost::alloc::string::String,
+    #[prost(enumeration = "throttle_usage::Operation", required, tag = "3")]
+    pub operation: i32,
+    /// From the read that brought a call until it was looked at.
+    #[prost(message, required, tag = "4")]
+    pub queue: ThrottleUsageTimes,
+    /// Waiting for its turn; only calls that waited.
+    #[prost(message, required, tag = "5")]
+    pub parked: ThrottleUsageTimes,
+    #[prost(message, required, tag = "6")]
+    pub service: ThrottleUsageTimes,
+}
+/// Nested message and enum types in `ThrottleUsage`.
+pub mod throttle_usage {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Operation {
+        Get = 0,
+        Scan = 1,
+        Mutate = 2,
+        Multi = 3,
+    }
+    impl Operation {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Get => "GET",
+                Self::Scan => "SCAN",
+                Self::Mutate => "MUTATE",
+                Self::Multi => "MULTI",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "GET" => Some(Self::Get),
+                "SCAN" => Some(Self::Scan),
+                "MUTATE" => Some(Self::Mutate),
+                "MULTI" => Some(Self::Multi),
+                _ => None,
+            }
+        }
+    }
+}
+/// Calls that were answered with RpcThrottlingException.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ThrottleRefusals {
+    #[prost(string, required, tag = "1")]
+    pub user: ::prost::alloc::string::String,
+    #[prost(string, required, tag = "2")]
+    pub table: ::prost::alloc::string::String,
+    #[prost(enumeration = "ThrottleType", required, tag = "3")]
+    pub r#type: i32,
+    #[prost(uint64, required, tag = "4")]
+    pub count: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetThrottleUsageResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub usage: ::prost::alloc::vec::Vec<ThrottleUsage>,
+    #[prost(message, repeated, tag = "2")]
+    pub refused: ::prost::alloc::vec::Vec<ThrottleRefusals>,
+    /// Calls that wait now.
+    #[prost(uint64, required, tag = "3")]
+    pub parked_calls: u64,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct MetaRegionServer {
     #[prost(message, required, tag = "1")]

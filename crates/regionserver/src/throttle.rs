@@ -16,6 +16,7 @@ use crate::usage::{OfUser, Usage};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use martite_catalog::TableName;
+use martite_proto as pb;
 use martite_quota::{Answer, Cost, Gate, Key, Operation, Plan, Priority, Refusal, Request, Settings, Ticket, Woken};
 use martite_region::Region;
 use martite_rpc::{Call, Class};
@@ -229,6 +230,19 @@ impl Throttles {
     /// Calls that wait.
     pub fn parked(&self) -> usize {
         self.state.lock().gate.parked()
+    }
+
+    /// What users under limits did, those of one user or table or all.
+    pub fn usage_of(&self, user: Option<&str>, table: Option<&str>) -> pb::GetThrottleUsageResponse {
+        let wanted = |key: &Key| user.is_none_or(|user| user == &*key.user) && table.is_none_or(|t| t == &*key.table);
+        let mut response = pb::GetThrottleUsageResponse {
+            parked_calls: self.parked() as u64,
+            ..pb::GetThrottleUsageResponse::default()
+        };
+        for (key, usage) in self.usage.all().into_iter().filter(|(key, _)| wanted(key)) {
+            usage.report(&key, &mut response);
+        }
+        response
     }
 
     /// The life of the thread that wakes calls.

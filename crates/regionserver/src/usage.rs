@@ -1,6 +1,7 @@
 //! [`Usage`]: what users under limits do, for those who look: calls, how long they waited for what, and what was refused.
 
-use martite_metrics::Histogram;
+use martite_metrics::{Histogram, Snapshot};
+use martite_proto as pb;
 use martite_quota::{Key, Kind, Operation};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -63,6 +64,29 @@ impl OfUser {
         *self.refused.lock().entry(kind).or_default() += 1;
     }
 
+    /// As the endpoint ThrottleUsageService tells it.
+    pub(crate) fn report(&self, key: &Key, response: &mut pb::GetThrottleUsageResponse) {
+        let (user, table) = (key.user.to_string(), key.table.to_string());
+        for (operation, name) in OPERATIONS {
+            let of = self.operation(operation);
+            let service = of.service.snapshot();
+            if service.count() > 0 {
+                response.usage.push(pb::ThrottleUsage {
+                    user: user.clone(),
+                    table: table.clone(),
+                    operation: name as i32,
+                    queue: times(&of.queue.snapshot()),
+                    parked: times(&of.parked.snapshot()),
+                    service: times(&service),
+                });
+            }
+        }
+        for (kind, count) in self.refused() {
+            let (user, table, r#type) = (user.clone(), table.clone(), kind as i32);
+            response.refused.push(pb::ThrottleRefusals { user, table, r#type, count });
+        }
+    }
+
     pub fn operation(&self, operation: Operation) -> &OfOperation {
         &self.operations[operation as usize]
     }
@@ -73,9 +97,49 @@ impl OfUser {
     }
 }
 
+/// Where the protocol has its operations.
+const OPERATIONS: [(Operation, pb::throttle_usage::Operation); 4] = [
+    (Operation::Get, pb::throttle_usage::Operation::Get),
+    (Operation::Scan, pb::throttle_usage::Operation::Scan),
+    (Operation::Mutate, pb::throttle_usage::Operation::Mutate),
+    (Operation::Multi, pb::throttle_usage::Operation::Multi),
+];
+
+fn times(snapshot: &Snapshot) -> pb::ThrottleUsageTimes {
+    let us = |percent| snapshot.percentile_ns(percent) / 1000;
+    pb::ThrottleUsageTimes {
+        count: snapshot.count(),
+        total_us: snapshot.sum_ns() / 1000,
+        p50_us: us(50.0),
+        p95_us: us(95.0),
+        p99_us: us(99.0),
+        p999_us: us(99.9),
+        max_us: snapshot.max_ns() / 1000,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_report_has_each_operation_that_was_made_and_each_refusal() {
+        let usage = OfUser::default();
+        usage.record(Operation::Scan, Duration::ZERO, Duration::from_millis(5), Duration::from_micros(70));
+        usage.record(Operation::Scan, Duration::ZERO, Duration::ZERO, Duration::from_micros(70));
+        usage.refuse(Kind::ReadSize);
+        let mut response = pb::GetThrottleUsageResponse::default();
+        usage.report(&Key { user: "u".into(), table: "ns:t".into() }, &mut response);
+        let [scan] = &response.usage[..] else { panic!("{response:?}") };
+        assert_eq!((&*scan.user, &*scan.table, scan.operation()), ("u", "ns:t", pb::throttle_usage::Operation::Scan));
+        assert_eq!((scan.queue.count, scan.parked.count, scan.service.count), (2, 1, 2));
+        assert!(
+            (4_900..5_100).contains(&scan.parked.p50_us) && (136..=140).contains(&scan.service.total_us),
+            "{scan:?}"
+        );
+        let [refused] = &response.refused[..] else { panic!("{response:?}") };
+        assert_eq!((refused.r#type(), refused.count), (pb::ThrottleType::ReadSize, 1));
+    }
 
     #[test]
     fn users_beyond_the_most_are_counted_together() {

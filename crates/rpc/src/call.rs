@@ -1,6 +1,7 @@
 //! [`Call`]: one request, and [`Responder`]: the one answer to it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -133,7 +134,8 @@ impl Responder {
         }
         self.end();
         let (id, cells_len) = (self.id, cells.len());
-        self.conn.link.outbox.push(
+        let link = &self.conn.link;
+        let sent = link.outbox.push(
             |out| {
                 out.reserve(MAX_ANSWER_HEAD + message_len);
                 put_answer_head(out, id, message_len, cells_len);
@@ -141,6 +143,9 @@ impl Responder {
             },
             cells,
         );
+        if sent > 0 {
+            link.counters().sent_bytes.fetch_add(sent as u64, Relaxed);
+        }
     }
 
     /// The cell block as the client wants it.

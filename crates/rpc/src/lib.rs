@@ -15,6 +15,7 @@ pub mod call;
 pub mod client;
 pub mod connection;
 pub mod counters;
+mod direct;
 pub mod exception;
 pub mod format;
 pub mod handler;

@@ -6,8 +6,12 @@
 //! ```
 //! A cell block stays in the buffer in which it was made; heads, small messages and small cell blocks share a chunk.
 //! While the task runs (`awake`) nobody wakes it: it collects everything before it rests, so a batch of calls costs one
-//! wake-up and one write.
+//! wake-up and one write. While it rests, a large answer is written by who made it (`direct`); what others bring
+//! meanwhile waits for that.
 
+use crate::direct::{self, LARGE_CELLS};
+use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::task::Waker;
 
@@ -30,6 +34,15 @@ pub(crate) struct Exchange<'a> {
     pub lend: Option<Vec<u8>>,
     /// Where the ready chunks go; lent ones that stayed empty come along.
     pub into: &'a mut Vec<Vec<u8>>,
+}
+
+/// What the task found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Bytes of the first chunk that have left already.
+    pub written: usize,
+    /// Large answers are made for this connection: [`Outbox::allow_direct`] would spare the task writing them.
+    pub wants_direct: bool,
 }
 
 /// There is something to do.
@@ -64,16 +77,35 @@ struct State {
     /// Calls handed out and not yet ended. Below zero while the calls of a batch end before they are added.
     unanswered: i64,
     waker: Option<Waker>,
+    /// The socket once more, for large answers.
+    direct: Option<Arc<TcpStream>>,
+    /// There was a large answer and no such socket.
+    wants_direct: bool,
+    /// Someone writes an answer into it: nobody else may write.
+    writing: bool,
+    /// Bytes of the first chunk that have left already.
+    written: usize,
 }
 
 impl Outbox {
-    /// Appends a small part made by `write`, then `cells` as a chunk of its own, and ends one call.
+    /// Appends a small part made by `write`, then `cells` as a chunk of its own, and ends one call. Returns the bytes that have
+    /// left already.
     #[inline]
-    pub fn push(&self, write: impl FnOnce(&mut Vec<u8>), cells: Vec<u8>) {
+    pub fn push(&self, write: impl FnOnce(&mut Vec<u8>), cells: Vec<u8>) -> usize {
         let mut state = self.state.lock();
         state.unanswered -= 1;
         if state.closed {
-            return;
+            return 0;
+        }
+        if cells.len() >= LARGE_CELLS && !state.awake && !state.writing && self.bytes() == 0 {
+            if let Some(socket) = state.direct.clone() {
+                state.writing = true;
+                drop(state);
+                let mut head = Vec::new();
+                write(&mut head);
+                return self.write_direct(&socket, head, cells);
+            }
+            state.wants_direct = true;
         }
         let small = cells.len() <= SMALL_CELLS;
         let mut added = 0;
@@ -104,6 +136,35 @@ impl Outbox {
         }
         self.bytes.store(self.bytes.load(Relaxed).saturating_add_signed(added), Relaxed);
         self.wake(state);
+        0
+    }
+
+    fn write_direct(&self, socket: &TcpStream, head: Vec<u8>, cells: Vec<u8>) -> usize {
+        let sent = direct::write(socket, &head, &cells);
+        let mut state = self.state.lock();
+        state.writing = false;
+        if state.closed {
+            return sent;
+        }
+        let whole = head.len() + cells.len();
+        if sent < whole {
+            state.written = sent.checked_sub(head.len()).unwrap_or(sent);
+            let rest = if sent < head.len() { vec![head, cells] } else { vec![cells] };
+            state.chunks.splice(..0, rest);
+            self.bytes.store(self.bytes.load(Relaxed) + whole - sent, Relaxed);
+        }
+        if self.bytes.load(Relaxed) > 0 || !state.held.is_empty() || state.draining {
+            self.wake(state);
+        }
+        sent
+    }
+
+    /// From now on threads that make large answers may write them; `socket` does not block.
+    pub fn allow_direct(&self, socket: TcpStream) {
+        let mut state = self.state.lock();
+        if !state.closed {
+            state.direct = Some(Arc::new(socket));
+        }
     }
 
     /// Whether a message of this size is worth a chunk of its own, encoded outside the lock.
@@ -136,7 +197,7 @@ impl Outbox {
     }
 
     fn wake(&self, mut state: parking_lot::MutexGuard<'_, State>) {
-        if !state.awake {
+        if !state.awake && !state.writing {
             state.awake = true;
             let waker = state.waker.clone();
             drop(state);
@@ -147,23 +208,28 @@ impl Outbox {
     }
 
     /// The task starts to run: from now on nobody needs to wake it.
-    pub fn begin(&self, waker: &Waker, exchange: Exchange<'_>) {
+    pub fn begin(&self, waker: &Waker, exchange: Exchange<'_>) -> Found {
         let mut state = self.state.lock();
         state.awake = true;
         match &state.waker {
             Some(w) if w.will_wake(waker) => {}
             _ => state.waker = Some(waker.clone()),
         }
-        self.exchange(state, exchange);
+        self.exchange(state, exchange)
     }
 
     /// Takes what is there.
-    pub fn take(&self, exchange: Exchange<'_>) {
-        self.exchange(self.state.lock(), exchange);
+    pub fn take(&self, exchange: Exchange<'_>) -> Found {
+        self.exchange(self.state.lock(), exchange)
     }
 
-    fn exchange(&self, mut state: parking_lot::MutexGuard<'_, State>, exchange: Exchange<'_>) {
+    fn exchange(&self, mut state: parking_lot::MutexGuard<'_, State>, exchange: Exchange<'_>) -> Found {
         state.unanswered += i64::from(exchange.calls);
+        if state.writing {
+            // What is here comes after that.
+            exchange.into.extend(exchange.lend);
+            return Found::default();
+        }
         exchange.into.append(&mut state.chunks);
         state.open = false;
         if let Some(head) = exchange.lend {
@@ -171,14 +237,20 @@ impl Outbox {
             state.open = true;
         }
         self.bytes.store(0, Relaxed);
+        Found { written: std::mem::take(&mut state.written), wants_direct: std::mem::take(&mut state.wants_direct) }
     }
 
     /// The task, which has sent all it took, wants to rest. `Err` if there is something to send or held work to do:
     /// go on. A lent head comes back.
     pub fn rest(&self) -> Result<Option<Vec<u8>>, NotEmpty> {
         let mut state = self.state.lock();
-        if self.bytes.load(Relaxed) > 0 || !state.held.is_empty() {
+        if !state.held.is_empty() || (self.bytes.load(Relaxed) > 0 && !state.writing) {
             return Err(NotEmpty);
+        }
+        if state.writing {
+            // Who writes wakes the task for what came meanwhile.
+            state.awake = false;
+            return Ok(None);
         }
         let lent = state.chunks.pop();
         if state.chunks.capacity() > IDLE_CHUNKS {
@@ -199,7 +271,7 @@ impl Outbox {
     pub fn drain(&self) -> bool {
         let mut state = self.state.lock();
         state.draining = true;
-        state.unanswered <= 0 && self.bytes.load(Relaxed) == 0
+        state.unanswered <= 0 && self.bytes.load(Relaxed) == 0 && !state.writing
     }
 
     /// Wakes the task, whatever it does.
@@ -264,6 +336,8 @@ impl Outbox {
         state.chunks = Vec::new();
         state.open = false;
         state.waker = None;
+        // Or the connection would live on.
+        state.direct = None;
         self.bytes.store(0, Relaxed);
         let held = std::mem::take(&mut state.held);
         drop(state);
@@ -378,5 +452,86 @@ mod tests {
         task.push(b"x", Vec::new());
         assert_eq!(task.outbox.bytes(), 0);
         assert!(task.outbox.hold(|| true, Box::new(|| ())).is_err());
+    }
+
+    /// A resting task's outbox with a socket, and the client at its other end.
+    fn connected() -> (Task, std::net::TcpStream) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        server.set_nonblocking(true).unwrap();
+        let task = Task::new();
+        task.begin();
+        task.outbox.allow_direct(server);
+        (task, client)
+    }
+
+    fn read(client: &mut TcpStream, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        std::io::Read::read_exact(client, &mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_large_answer_leaves_at_once_while_the_task_rests() {
+        let (task, mut client) = connected();
+        let cells = vec![7; LARGE_CELLS];
+        // The task is awake: it will write.
+        assert_eq!(task.outbox.push(|out| out.push(1), cells.clone()), 0);
+        task.take(1);
+        assert!(task.outbox.rest().is_ok());
+        assert_eq!(task.outbox.push(|out| out.push(2), cells.clone()), LARGE_CELLS + 1);
+        assert_eq!(read(&mut client, LARGE_CELLS + 1), [&[2][..], &cells].concat());
+        assert_eq!((task.wakes(), task.outbox.bytes()), (0, 0));
+        assert_eq!(task.outbox.push(|out| out.push(3), vec![7; LARGE_CELLS - 1]), 0);
+        assert_eq!(task.wakes(), 1);
+    }
+
+    #[test]
+    fn what_a_full_socket_does_not_take_comes_before_all_else() {
+        let (task, mut client) = connected();
+        assert!(task.outbox.rest().is_ok());
+        let cells: Vec<u8> = (0..64usize << 20).map(|i| (i * 7 / 3) as u8).collect();
+        let sent = task.outbox.push(|out| out.push(2), cells.clone());
+        assert!(sent > 1 && sent < cells.len(), "{sent}");
+        task.push(b"next", Vec::new());
+        assert_eq!((task.wakes(), task.outbox.bytes()), (1, 1 + cells.len() - sent + 4));
+        let mut into = Vec::new();
+        let exchange = Exchange { calls: 0, lend: Some(Vec::new()), into: &mut into };
+        let found = task.outbox.begin(&task.wakes.clone().into(), exchange);
+        assert_eq!(found, Found { written: sent - 1, wants_direct: false });
+        let rest = [&into[0][found.written..], &into[1]].concat();
+        let whole = [&[2], &cells[..], b"next"].concat();
+        assert!([read(&mut client, sent), rest].concat() == whole);
+        assert_eq!((task.outbox.bytes(), task.outbox.rest().is_ok()), (0, true));
+    }
+
+    #[test]
+    fn nobody_writes_while_another_does() {
+        let task = Task::new();
+        task.begin();
+        assert!(task.outbox.rest().is_ok());
+        task.outbox.state.lock().writing = true;
+        task.push(b"a", Vec::new());
+        assert_eq!((task.wakes(), task.begin()), (0, vec![Vec::<u8>::new()]));
+        // It does not wait in a circle for what it may not take, nor ends before that has left.
+        assert!(task.outbox.rest().is_ok() && !task.outbox.drain());
+        task.outbox.state.lock().writing = false;
+        task.outbox.end_call();
+        assert_eq!((task.wakes(), task.begin()), (1, vec![b"a".to_vec()]));
+    }
+
+    #[test]
+    fn a_socket_for_large_answers_is_asked_for_and_goes_with_the_connection() {
+        let task = Task::new();
+        task.begin();
+        assert!(task.outbox.rest().is_ok());
+        task.push(b"a", vec![0; LARGE_CELLS]);
+        let mut into = Vec::new();
+        let found = task.outbox.begin(&task.wakes.clone().into(), Exchange { calls: 0, lend: None, into: &mut into });
+        assert!(found.wants_direct && into.len() == 2);
+        let (task, mut client) = connected();
+        task.outbox.close();
+        assert_eq!(std::io::Read::read(&mut client, &mut [0]).unwrap(), 0);
     }
 }

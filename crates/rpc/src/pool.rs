@@ -83,8 +83,8 @@ pub struct PoolOptions {
     pub scan_threads: usize,
     /// How much the scan threads stand back behind all others of the machine (0 to 19, `nice`).
     pub scan_nice: i32,
+    /// They take what all others leave.
     pub batch_threads: usize,
-    pub batch_nice: i32,
     /// Indexed by `Class as usize`.
     pub classes: [ClassOptions; CLASSES],
 }
@@ -100,7 +100,6 @@ impl PoolOptions {
             scan_threads: half,
             scan_nice: SCAN_NICE,
             batch_threads: half,
-            batch_nice: BATCH_NICE,
             classes: [
                 class(8, most),
                 class(1, half),
@@ -117,8 +116,6 @@ impl PoolOptions {
 /// A thirtieth of the weight of an ordinary thread: beside a scan of the whole table the 99th percentile of Gets is what
 /// it is without one, and a machine full of Gets still lets scans go on (docs/benchmarks.md).
 const SCAN_NICE: i32 = 15;
-/// The least that there is.
-const BATCH_NICE: i32 = 19;
 
 /// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -169,16 +166,24 @@ impl Pool {
         for i in 0..options.threads.max(1) {
             pool.start(format!("pool-{i}"), |inner| inner.run(Group::All))?;
         }
-        pool.start_behind("scan", options.scan_threads, options.scan_nice, Group::Scan)?;
-        pool.start_behind("batch", options.batch_threads, options.batch_nice, Group::Batch)?;
+        let nice = options.scan_nice;
+        let behind = move || Ok(rustix::process::setpriority_process(None, nice)?);
+        pool.start_behind("scan", options.scan_threads, behind, Group::Scan)?;
+        pool.start_behind("batch", options.batch_threads, martite_env::thread::stand_back, Group::Batch)?;
         Ok(Arc::new(pool))
     }
 
     /// Threads that stand back behind others.
-    fn start_behind(&mut self, name: &str, threads: usize, nice: i32, group: Group) -> std::io::Result<()> {
+    fn start_behind(
+        &mut self,
+        name: &str,
+        threads: usize,
+        behind: impl Fn() -> std::io::Result<()> + Copy + Send + 'static,
+        group: Group,
+    ) -> std::io::Result<()> {
         for i in 0..threads.max(1) {
             self.start(format!("{name}-{i}"), move |inner| {
-                if let Err(e) = rustix::process::setpriority_process(None, nice) {
+                if let Err(e) = behind() {
                     tracing::warn!("a thread keeps its priority: {e}");
                 }
                 inner.run(group);
@@ -359,7 +364,7 @@ mod tests {
     use super::*;
 
     fn pool(threads: usize, classes: [ClassOptions; CLASSES]) -> Arc<Pool> {
-        Pool::new(PoolOptions { threads, classes, scan_nice: 0, batch_nice: 0, ..PoolOptions::new(2) }).unwrap()
+        Pool::new(PoolOptions { threads, classes, scan_nice: 0, ..PoolOptions::new(2) }).unwrap()
     }
 
     const ANY: ClassOptions = ClassOptions { weight: 1, max_queued: 10, max_running: 10 };
@@ -418,23 +423,18 @@ mod tests {
 
     #[test]
     fn scans_run_on_threads_of_their_own_that_stand_back() {
-        let pool = Pool::new(PoolOptions {
-            threads: 1,
-            scan_nice: 7,
-            batch_nice: 9,
-            classes: [ANY; CLASSES],
-            ..PoolOptions::new(2)
-        })
-        .unwrap();
+        let pool = Pool::new(PoolOptions { threads: 1, scan_nice: 7, classes: [ANY; CLASSES], ..PoolOptions::new(2) })
+            .unwrap();
         let release = hold(&pool, Class::Write, 1);
         let (done, all) = mpsc::channel();
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let scan = done.clone();
         pool.spawn(Class::Scan, Box::new(move || scan.send(nice()).unwrap())).unwrap();
         assert_eq!(all.recv(), Ok(7));
-        let batch = done.clone();
-        pool.spawn(Class::Batch, Box::new(move || batch.send(nice()).unwrap())).unwrap();
-        assert_eq!(all.recv(), Ok(9));
+        let (name, batch) = mpsc::channel();
+        let thread = || std::thread::current().name().unwrap_or_default().to_owned();
+        pool.spawn(Class::Batch, Box::new(move || name.send(thread()).unwrap())).unwrap();
+        assert!(batch.recv().unwrap().starts_with("batch-"));
         pool.spawn(Class::Read, Box::new(move || done.send(nice()).unwrap())).unwrap();
         drop(release);
         assert_eq!(all.recv(), Ok(rustix::process::getpriority_process(None).unwrap()));

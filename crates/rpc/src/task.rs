@@ -7,6 +7,7 @@
 //! socket or by a responder. Source of the protocol: HBase 2.6 RPC.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,7 +23,7 @@ use crate::format::{FRAME_LEN, MAX_CONNECTION_HEADER, PREAMBLE_LEN};
 use crate::handshake::{self, Preamble};
 use crate::inbox::Inbox;
 use crate::link::{Link, Mode};
-use crate::outbox::Exchange;
+use crate::outbox::{Exchange, Found};
 use crate::requests::{Batch, Requests, SLICE, Stop};
 use crate::writer::{Writer, head_buffer, recycle};
 
@@ -100,8 +101,9 @@ impl Task {
     }
 
     fn run(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.link.0.outbox.begin(cx.waker(), Exchange { calls: 0, lend: Some(head_buffer()), into: &mut self.ready });
-        self.queue_ready();
+        let exchange = Exchange { calls: 0, lend: Some(head_buffer()), into: &mut self.ready };
+        let found = self.link.0.outbox.begin(cx.waker(), exchange);
+        self.queue_ready(found);
         let mode = self.link.0.server.mode();
         if mode == Mode::Abort {
             return Poll::Ready(Ok(()));
@@ -161,12 +163,29 @@ impl Task {
 
     /// Moves answers from the outbox to the writer. `calls` = calls handed out since the last time.
     fn collect(&mut self, calls: u32) {
-        self.link.0.outbox.take(Exchange { calls, lend: None, into: &mut self.ready });
-        self.queue_ready();
+        let found = self.link.0.outbox.take(Exchange { calls, lend: None, into: &mut self.ready });
+        self.queue_ready(found);
     }
 
-    fn queue_ready(&mut self) {
-        self.ready.drain(..).for_each(|chunk| self.writer.push(chunk));
+    fn queue_ready(&mut self, found: Found) {
+        let mut ready = self.ready.drain(..);
+        if found.written > 0
+            && let Some(first) = ready.next()
+        {
+            self.writer.push_rest(first, found.written);
+        }
+        ready.for_each(|chunk| self.writer.push(chunk));
+        if found.wants_direct {
+            self.allow_direct();
+        }
+    }
+
+    /// Without a descriptor to spare the task goes on writing all answers.
+    fn allow_direct(&self) {
+        match self.socket.as_fd().try_clone_to_owned() {
+            Ok(socket) => self.link.0.outbox.allow_direct(socket.into()),
+            Err(e) => tracing::debug!(peer = %self.link.0.peer, "large answers are not written directly: {e}"),
+        }
     }
 
     /// Writes what there is. True if the socket takes no more.

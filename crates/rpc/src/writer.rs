@@ -59,6 +59,14 @@ impl Writer {
         self.chunks.push_back(chunk);
     }
 
+    /// A chunk of which the first bytes have left already; before it there is none.
+    pub fn push_rest(&mut self, chunk: Vec<u8>, written: usize) {
+        debug_assert!(self.is_empty() && written < chunk.len());
+        self.push(chunk);
+        self.written = written;
+        self.bytes -= written;
+    }
+
     /// Writes until all is written or the socket takes no more; the bytes written are added to `sent`.
     pub fn poll_flush<W: AsyncWrite + Unpin>(
         &mut self,

@@ -317,6 +317,37 @@ async fn pool_calls_are_answered_whatever_happens_to_them() {
 }
 
 #[tokio::test]
+async fn large_answers_of_other_threads_and_small_ones_do_not_mix() {
+    const LENS: [usize; 6] = [1, 31 << 10, 33 << 10, 100_000, 1 << 20, 9 << 20];
+    let running = Running::start();
+    let client = std::sync::Arc::new(running.client().await);
+    let mut sent = 0;
+    for round in 0..20usize {
+        let calls: Vec<_> = (0..12)
+            .map(|nth| {
+                let (client, len) = (client.clone(), LENS[(nth + round) % LENS.len()] + nth);
+                let method = if nth % 3 == 0 { "Echo" } else { "BigInPool" };
+                let message = len.to_string().into_bytes();
+                tokio::spawn(async move {
+                    let answer = client.call_with(method, &message, b"", CallOptions::default()).await.unwrap();
+                    match method {
+                        "Echo" => assert_eq!((answer.message, answer.cells.len()), (message.into(), 0)),
+                        _ => assert!(answer.cells.len() == len && answer.cells.iter().all(|b| *b == 7), "{len}"),
+                    }
+                    answer.cells.len()
+                })
+            })
+            .collect();
+        for call in calls {
+            sent += call.await.unwrap();
+        }
+    }
+    let counters = running.server.counters();
+    assert_eq!((counters.calls, counters.queued_calls), (240, 0));
+    assert!((sent..sent + 240 * 100).contains(&(counters.sent_bytes as usize)), "{sent} {}", counters.sent_bytes);
+}
+
+#[tokio::test]
 async fn a_busy_connection_leaves_its_thread_to_others() {
     // One network thread. Each call takes 100 us of it, so the batch takes a second; another connection is answered
     // while calls of that batch still wait.

@@ -19,6 +19,7 @@ pub(crate) const METHODS: &[(&str, Again)] = &[
     ("Multi", RegionServer::multi),
     ("Scan", RegionServer::scan),
     ("ExecService", RegionServer::exec_service),
+    ("ExecRegionServerService", RegionServer::exec_region_server_service),
 ];
 
 impl RegionServer {

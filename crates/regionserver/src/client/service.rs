@@ -1,4 +1,4 @@
-//! `ClientService.ExecService`: the coprocessor endpoints that are built in.
+//! `ClientService.ExecService` and `ExecRegionServerService`: the coprocessor endpoints that are built in.
 
 use super::mutate::decode_condition;
 use crate::cells::CellCursor;
@@ -45,6 +45,37 @@ impl RegionServer {
                 "No registered coprocessor service found for {} in region {}",
                 call.service_name,
                 region.info().name_string()
+            ))),
+        }
+    }
+}
+
+impl RegionServer {
+    /// Endpoints of the server itself.
+    pub(crate) fn exec_region_server_service(self: &Arc<Self>, call: Call, _: Toll) {
+        self.stats.exec_service.hit();
+        match self.run_server_service(&call.param) {
+            Ok(response) => call.responder.ok(&response, Vec::new()),
+            Err(fault) => call.responder.fail(fault.into_exception()),
+        }
+    }
+
+    fn run_server_service(&self, param: &Bytes) -> Result<pb::CoprocessorServiceResponse, Fault> {
+        let bad = |e| Fault::bad_message("CoprocessorServiceRequest", e);
+        let pb::CoprocessorServiceRequest { region, call } =
+            pb::CoprocessorServiceRequest::decode(param.clone()).map_err(bad)?;
+        match (call.service_name.rsplit('.').next(), call.method_name.as_str()) {
+            (Some("ThrottleUsageService"), "GetThrottleUsage") => {
+                let bad = |e| Fault::bad_message("GetThrottleUsageRequest", e);
+                let request = pb::GetThrottleUsageRequest::decode(call.request).map_err(bad)?;
+                let response = self.throttles.usage_of(request.user.as_deref(), request.table.as_deref());
+                let (name, value) =
+                    ("hbase.pb.GetThrottleUsageResponse".to_owned(), Some(response.encode_to_vec().into()));
+                Ok(pb::CoprocessorServiceResponse { region, value: pb::NameBytesPair { name, value } })
+            }
+            _ => Err(Fault::unknown_protocol(format!(
+                "No registered coprocessor service found for {}",
+                call.service_name
             ))),
         }
     }

@@ -1,0 +1,58 @@
+//! A large answer goes into the socket on the thread that made it.
+//!
+//! ```text
+//! pool thread: answer ─▶ connection rests? ─ yes ─▶ socket ─ what it does not take ─▶ outbox ─▶ connection's task
+//!                                          └ no ──▶ outbox
+//! ```
+//! Copying it there takes as long as many Gets: the network thread has other connections, and work of low priority is to be
+//! paid for by the threads of low priority.
+
+use std::io::{ErrorKind, IoSlice, Write};
+use std::net::TcpStream;
+
+/// Cell blocks from this size on. Smaller ones cost less than the wake-up that they share with others.
+pub(crate) const LARGE_CELLS: usize = 32 << 10;
+/// Bytes of a system call: until it ends, a kernel without preemption lets nobody else onto the processor.
+const AT_ONCE: usize = 128 << 10;
+
+/// Writes `head` and then `cells` as far as the socket, which does not block, takes them. Returns how far: an error is left
+/// to the connection's task, which finds it, too.
+pub(crate) fn write(mut socket: &TcpStream, head: &[u8], cells: &[u8]) -> usize {
+    let mut sent = 0;
+    while sent < head.len() + cells.len() {
+        let (head, cells) = (&head[sent.min(head.len())..], &cells[sent.saturating_sub(head.len())..]);
+        let parts = [IoSlice::new(head), IoSlice::new(&cells[..cells.len().min(AT_ONCE)])];
+        match socket.write_vectored(&parts) {
+            Ok(0) => break,
+            Ok(n) => sent += n,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::TcpListener;
+
+    #[test]
+    fn writes_until_the_socket_is_full_and_tells_how_far() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        server.set_nonblocking(true).unwrap();
+        let cells: Vec<u8> = (0..64usize << 20).map(|i| (i * 7 / 3) as u8).collect();
+        assert_eq!(write(&server, b"head", &cells[..100]), 104);
+        let sent = write(&server, b"head", &cells);
+        assert!((100..cells.len()).contains(&sent), "{sent}");
+        drop(server);
+        let mut received = Vec::new();
+        client.read_to_end(&mut received).unwrap();
+        assert_eq!(received.len(), 104 + sent);
+        assert!(received[..104] == [b"head", &cells[..100]].concat() && received[108..] == cells[..sent - 4]);
+        drop(listener);
+    }
+}
