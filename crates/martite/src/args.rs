@@ -22,6 +22,8 @@ pub enum Command {
     Start(Start),
     /// Stop the server that uses a data folder, and wait for it
     Stop(Stop),
+    /// HBase's shell: a prompt, or scripts
+    Shell(martite_shell::ShellArgs),
     /// Measure servers: this one, Apache HBase, any that runs
     #[command(subcommand)]
     Bench(martite_bench::Bench),

@@ -54,6 +54,7 @@ impl Failure {
 
 fn main() -> ExitCode {
     let outcome = match args::Args::parse().command {
+        args::Command::Shell(args) => return shell(&args),
         args::Command::Start(args) => start::run(&args),
         args::Command::Stop(args) => stop::run(&args),
         args::Command::Bench(args) => bench(&args),
@@ -65,6 +66,16 @@ fn main() -> ExitCode {
         Err(failure) => {
             eprintln!("martite: {failure}");
             ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn shell(args: &martite_shell::ShellArgs) -> ExitCode {
+    match martite_shell::run(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(refused) => {
+            eprintln!("martite: shell: {refused}");
+            ExitCode::from(exit::USAGE)
         }
     }
 }

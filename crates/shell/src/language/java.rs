@@ -71,7 +71,7 @@ pub fn scoped(scope: &Value, name: &str) -> Result<Value, Raise> {
 }
 
 /// A method of a class or a package.
-pub fn call(object: &Value, asked: &Asked<'_>) -> Outcome<Option<Value>> {
+pub(super) fn call(object: &Value, asked: &Asked<'_>) -> Outcome<Option<Value>> {
     let (Value::Class(path) | Value::Package(path)) = object else { return Ok(None) };
     let is_class = matches!(object, Value::Class(_));
     if asked.name == "new" && is_class {

@@ -11,7 +11,7 @@ pub mod constants;
 pub mod evaluate;
 mod format;
 mod inspect;
-mod java;
+pub mod java;
 pub mod kernel;
 pub mod lexer;
 mod methods;

@@ -1,0 +1,28 @@
+//! `is_enabled`: whether a table is enabled.
+
+use crate::commands::{Arguments, Arity, Command};
+use crate::failure::Run;
+use crate::language::Value;
+use crate::session::Session;
+use martite_catalog::TableName;
+
+pub const COMMAND: Command = Command {
+    name: "is_enabled",
+    aliases: &[],
+    summary: "whether a table is enabled",
+    help: "\
+Says whether a table is enabled.
+
+  hbase> is_enabled 'ns1:t1'
+",
+    arity: Arity::exactly(1),
+    run,
+};
+
+fn run(session: &mut Session, arguments: Arguments) -> Run {
+    let name = TableName::parse(&arguments.text(0))?;
+    let admin = session.admin()?;
+    let yes = session.wait(async { admin.is_table_enabled(&name).await })?;
+    session.print.row(&[yes.to_string()]);
+    Ok(Value::Bool(yes))
+}
