@@ -1,5 +1,5 @@
 # The two commands of the README: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test setup build check e2e bench-hbase bench-offheap
+.PHONY: run test setup build check e2e bench-hbase bench-offheap bench-ycsb
 
 DATA ?= ./data
 # Where rustup puts cargo; a shell that was there before does not know it.
@@ -36,3 +36,7 @@ bench-hbase: build
 # 20 GB of memory.
 bench-offheap: build
 	target/release/martite bench offheap --servers martite,hbase --out target/bench-offheap
+
+# YCSB's workloads A to F by 1 and 10 threads, beside Apache HBase 2.6.4; the report goes to target/bench-ycsb. About 15 minutes.
+bench-ycsb: build
+	target/release/martite bench ycsb --servers martite,hbase --out target/bench-ycsb

@@ -32,6 +32,8 @@ pub enum Command {
     Ycsb(martite_bench::Ycsb),
     /// HBase's PerformanceEvaluation: its commands, options and summary lines
     Pe(martite_bench::Pe),
+    /// Put files of separated columns into a table, with the options of HBase's ImportTsv
+    ImportTsv(martite_import::ImportTsv),
 }
 
 #[derive(Debug, ClapArgs)]

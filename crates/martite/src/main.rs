@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         args::Command::Bench(args) => bench(&args),
         args::Command::Ycsb(args) => martite_bench::run_ycsb(&args).map_err(|e| Failure::of("ycsb", e)),
         args::Command::Pe(args) => martite_bench::run_pe(&args).map_err(|e| Failure::of("pe", e)),
+        args::Command::ImportTsv(args) => martite_import::run(&args).map_err(|e| Failure::of("import-tsv", e)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

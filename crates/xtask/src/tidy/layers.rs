@@ -26,6 +26,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("martite-regionserver", 3),
     ("martite-master", 3),
     ("martite-shell", 3),
+    ("martite-import", 3),
     ("martite-web", 3),
     ("martite-gateway", 3),
     ("martite-bench", 4),
