@@ -17,7 +17,6 @@ use crate::{Action, Error, Exception, Table};
 use martite_proto as pb;
 use martite_rpc::client::{ClientError, PendingCall};
 use pb::Message;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,17 +92,22 @@ impl Table {
     /// Sends all that is left, once. What cannot be tried again has its outcome then; the trouble is that of the others.
     async fn round(&self, items: &mut [Item], attempts: &Attempts<'_>) -> Option<Trouble> {
         let mut trouble = None;
-        self.search_all(items).await;
-        let mut by_server: BTreeMap<String, Vec<Group>> = BTreeMap::new();
-        for at in 0..items.len() {
-            if items[at].outcome.is_some() {
-                continue;
-            }
-            match self.connection.locate(&self.regions, items[at].action.row()).await {
-                Ok(region) => {
-                    let groups = by_server.entry(region.peer.address.clone()).or_default();
-                    add(groups, region, at, items);
-                }
+        let left: Vec<usize> = (0..items.len()).filter(|at| items[*at].outcome.is_none()).collect();
+        let rows = || left.iter().map(|at| items[*at].action.row());
+        let mut regions = self.regions.of_rows(rows());
+        if regions.iter().any(Option::is_none) {
+            self.search_all(rows().zip(&regions).filter(|(_, region)| region.is_none()).map(|(row, _)| row)).await;
+            regions = self.regions.of_rows(rows());
+        }
+        let mut by_server: Vec<Vec<Group>> = Vec::new();
+        for (at, region) in left.into_iter().zip(regions) {
+            let region = match region {
+                Some(region) => Ok(region),
+                // Its search has failed: the error is wanted.
+                None => self.connection.locate(&self.regions, items[at].action.row()).await,
+            };
+            match region {
+                Ok(region) => add_to_server(&mut by_server, region, at, items),
                 Err(error) => {
                     let reaction = crate::retry::reaction(&error);
                     settle(items, &[at], error, reaction, &mut trouble);
@@ -111,7 +115,7 @@ impl Table {
             }
         }
         let mut requests = Vec::new();
-        for (_, groups) in by_server {
+        for groups in by_server {
             for groups in self.split(groups, items) {
                 requests.push(self.send(groups, items, attempts).await);
             }
@@ -122,14 +126,12 @@ impl Table {
         trouble
     }
 
-    /// Looks for regions that are not known: backwards, for that is how a search finds neighbours.
-    async fn search_all(&self, items: &[Item]) {
-        let left = items.iter().filter(|item| item.outcome.is_none()).map(|item| item.action.row());
-        let mut unknown: Vec<&[u8]> = left.filter(|row| self.regions.of_row(row).is_none()).collect();
-        unknown.sort_unstable_by(|a, b| b.cmp(a));
-        for row in unknown {
+    /// Looks for the regions of rows: backwards, for that is how a search finds neighbours.
+    async fn search_all(&self, rows: impl Iterator<Item = &[u8]>) {
+        let mut rows: Vec<&[u8]> = rows.collect();
+        rows.sort_unstable_by(|a, b| b.cmp(a));
+        for row in rows {
             if self.connection.locate(&self.regions, row).await.is_err() {
-                // Whoever needs the region will see why.
                 return;
             }
         }
@@ -260,6 +262,14 @@ impl Table {
             let processed = result.processed.unwrap_or(false);
             items[group.items[0]].outcome = Some(Ok(Outcome { row: Row::default(), processed }));
         }
+    }
+}
+
+fn add_to_server(servers: &mut Vec<Vec<Group>>, region: Arc<Region>, at: usize, items: &[Item]) {
+    let same = |groups: &&mut Vec<Group>| Arc::ptr_eq(&groups[0].region.peer, &region.peer);
+    match servers.iter_mut().find(same) {
+        Some(groups) => add(groups, region, at, items),
+        None => servers.push(vec![Group { region, items: vec![at] }]),
     }
 }
 

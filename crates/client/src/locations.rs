@@ -9,8 +9,6 @@ use martite_catalog::{RegionInfo, ServerName, TableName};
 use martite_proto as pb;
 use parking_lot::RwLock;
 use pb::Message;
-use std::collections::BTreeMap;
-use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::Arc;
 
 /// A region and the server that has it.
@@ -64,31 +62,41 @@ pub fn specifier(info: &RegionInfo) -> pb::RegionSpecifier {
 #[derive(Debug)]
 pub(crate) struct Regions {
     pub table: TableName,
-    by_start: RwLock<BTreeMap<Bytes, Arc<Region>>>,
+    /// Sorted by start key, none overlapping another.
+    known: RwLock<Vec<(Bytes, Arc<Region>)>>,
     /// Held by the one who looks a region up.
     pub searching: tokio::sync::Mutex<()>,
 }
 
 impl Regions {
     pub fn new(table: TableName) -> Regions {
-        Regions { table, by_start: RwLock::default(), searching: tokio::sync::Mutex::default() }
+        Regions { table, known: RwLock::default(), searching: tokio::sync::Mutex::default() }
     }
 
     /// The region that has a row.
     pub fn of_row(&self, row: &[u8]) -> Option<Arc<Region>> {
-        let by_start = self.by_start.read();
-        let (_, region) = by_start.range::<[u8], _>((Unbounded, Included(row))).next_back()?;
-        region.info().contains_row(row).then(|| region.clone())
+        find(&self.known.read(), row).cloned()
+    }
+
+    /// The regions of many rows.
+    pub fn of_rows<'a>(&self, rows: impl Iterator<Item = &'a [u8]>) -> Vec<Option<Arc<Region>>> {
+        let known = self.known.read();
+        let mut last: Option<&Arc<Region>> = None;
+        let find = |row| {
+            // Neighbours in a batch are mostly neighbours in the table.
+            if !last.is_some_and(|region| region.info().contains_row(row)) {
+                last = find(&known, row);
+            }
+            last.cloned()
+        };
+        rows.map(find).collect()
     }
 
     /// The region that has the greatest row less than this one; of the empty row, the last region.
     pub fn before(&self, row: &[u8]) -> Option<Arc<Region>> {
-        let by_start = self.by_start.read();
-        let last = match row {
-            [] => by_start.last_key_value(),
-            row => by_start.range::<[u8], _>((Unbounded, Excluded(row))).next_back(),
-        };
-        let (_, region) = last?;
+        let known = self.known.read();
+        let at = if row.is_empty() { known.len() } else { known.partition_point(|(start, _)| &start[..] < row) };
+        let (_, region) = known.get(at.checked_sub(1)?)?;
         let end = &region.info().end_key()[..];
         (end.is_empty() || (!row.is_empty() && row <= end)).then(|| region.clone())
     }
@@ -96,40 +104,37 @@ impl Regions {
     /// Takes the place of what it overlaps, unless that was opened later.
     pub fn insert(&self, region: Arc<Region>) {
         let info = region.info();
-        if !info.end_key().is_empty() && info.end_key() <= info.start_key() {
+        let (start, end) = (info.start_key(), info.end_key());
+        if !end.is_empty() && end <= start {
             return;
         }
-        let mut by_start = self.by_start.write();
-        let overlapping: Vec<Bytes> = {
-            let end: std::ops::Bound<&[u8]> =
-                if info.end_key().is_empty() { Unbounded } else { Excluded(&info.end_key()[..]) };
-            let from_start = by_start.range::<[u8], _>((Included(&info.start_key()[..]), end));
-            let before = by_start.range::<[u8], _>((Unbounded, Excluded(&info.start_key()[..]))).next_back();
-            let over = |r: &Region| r.info().end_key().is_empty() || r.info().end_key() > info.start_key();
-            from_start.chain(before.filter(|(_, r)| over(r))).map(|(start, _)| start.clone()).collect()
-        };
-        let newer = |known: &Region| known.info() == info && known.location.open_seq_num > region.location.open_seq_num;
-        if overlapping.iter().any(|start| by_start.get(start).is_some_and(|known| newer(known))) {
+        let mut known = self.known.write();
+        let ends_before = |r: &Region| !r.info().end_key().is_empty() && r.info().end_key() <= start;
+        let from = known.partition_point(|(_, region)| ends_before(region));
+        let to = if end.is_empty() { known.len() } else { known.partition_point(|(start, _)| start < end) };
+        let newer = |r: &Region| r.info() == info && r.location.open_seq_num > region.location.open_seq_num;
+        if known[from..to].iter().any(|(_, region)| newer(region)) {
             return;
         }
-        for start in overlapping {
-            by_start.remove(&start);
-        }
-        by_start.insert(info.start_key().clone(), region);
+        known.splice(from..to, [(start.clone(), region.clone())]);
     }
 
     /// Forgets a region, unless something else has taken its place.
     pub fn forget(&self, region: &Arc<Region>) {
-        let mut by_start = self.by_start.write();
-        if by_start.get(region.info().start_key()).is_some_and(|known| Arc::ptr_eq(known, region)) {
-            by_start.remove(region.info().start_key());
-        }
+        self.known.write().retain(|(_, known)| !Arc::ptr_eq(known, region));
     }
 
     /// Forgets all regions.
     pub fn clear(&self) {
-        self.by_start.write().clear();
+        self.known.write().clear();
     }
+}
+
+fn find<'a>(known: &'a [(Bytes, Arc<Region>)], row: &[u8]) -> Option<&'a Arc<Region>> {
+    let at = known.partition_point(|(start, _)| &start[..] <= row);
+    let (_, region) = known.get(at.checked_sub(1)?)?;
+    let end = &region.info().end_key()[..];
+    (end.is_empty() || row < end).then_some(region)
 }
 
 #[cfg(test)]
