@@ -246,9 +246,9 @@ impl Admin {
     }
 }
 
-/// An encoded name is what is no full name and not longer than an MD5 in hexadecimal digits.
+/// An MD5 in hexadecimal digits: only for such a name all of hbase:meta is read.
 fn is_encoded_name(name: &[u8]) -> bool {
-    parse_region_name(name).is_none() && name.len() <= 32
+    name.len() == 32 && name.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// As HBase's client says it.

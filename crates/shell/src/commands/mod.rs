@@ -4,11 +4,24 @@
 //! What a command prints goes through [`Session::print`]; what it returns is shown at the prompt behind `=>`.
 
 pub mod arguments;
+pub mod configuration;
 pub mod ddl;
 pub mod dml;
 pub mod general;
 pub mod help;
 pub mod namespace;
+pub mod pattern;
+pub mod procedures;
+pub mod quotas;
+pub mod replication;
+pub mod rsgroup;
+pub mod security;
+pub mod snapshots;
+pub mod storefiletracker;
+pub mod target;
+pub mod time;
+pub mod tools;
+pub mod visibility_labels;
 
 pub use arguments::{Arguments, Options};
 
@@ -82,6 +95,56 @@ pub const GROUPS: &[Group] = &[
         commands: namespace::COMMANDS,
     },
     Group { name: "dml", full_name: "DATA MANIPULATION COMMANDS", comment: None, commands: dml::COMMANDS },
+    Group {
+        name: "tools",
+        full_name: "HBASE SURGERY TOOLS",
+        comment: Some("WARNING: these commands are for experts: misuse can damage a cluster"),
+        commands: tools::COMMANDS,
+    },
+    Group {
+        name: "replication",
+        full_name: "CLUSTER REPLICATION TOOLS",
+        comment: None,
+        commands: replication::COMMANDS,
+    },
+    Group { name: "snapshots", full_name: "CLUSTER SNAPSHOT TOOLS", comment: None, commands: snapshots::COMMANDS },
+    Group {
+        name: "configuration",
+        full_name: "ONLINE CONFIGURATION TOOLS",
+        comment: None,
+        commands: configuration::COMMANDS,
+    },
+    Group { name: "quotas", full_name: "CLUSTER QUOTAS TOOLS", comment: None, commands: quotas::COMMANDS },
+    Group {
+        name: "security",
+        full_name: "SECURITY TOOLS",
+        comment: Some("NOTE: these commands need a cluster with the AccessController"),
+        commands: security::COMMANDS,
+    },
+    Group {
+        name: "procedures",
+        full_name: "PROCEDURES & LOCKS MANAGEMENT",
+        comment: None,
+        commands: procedures::COMMANDS,
+    },
+    Group {
+        name: "visibility labels",
+        full_name: "VISIBILITY LABEL TOOLS",
+        comment: Some("NOTE: these commands need a cluster with the VisibilityController"),
+        commands: visibility_labels::COMMANDS,
+    },
+    Group {
+        name: "rsgroup",
+        full_name: "RSGroups",
+        comment: Some("NOTE: these commands need a master with the endpoint RSGroupAdminService"),
+        commands: rsgroup::COMMANDS,
+    },
+    Group {
+        name: "storefiletracker",
+        full_name: "StoreFileTracker",
+        comment: None,
+        commands: storefiletracker::COMMANDS,
+    },
 ];
 
 /// Commands that a reference to a table has as methods.

@@ -1,0 +1,29 @@
+//! `disable_table_replication`: has a table replicated no more.
+
+use crate::commands::{Arguments, Arity, Command};
+use crate::failure::Run;
+use crate::language::Value;
+use crate::session::Session;
+use martite_catalog::TableName;
+
+pub const COMMAND: Command = Command {
+    name: "disable_table_replication",
+    aliases: &[],
+    summary: "has a table replicated no more",
+    help: "\
+Has a table replicated no more.
+
+  hbase> disable_table_replication 'table_name'
+",
+    arity: Arity::exactly(1),
+    run,
+};
+
+fn run(session: &mut Session, arguments: Arguments) -> Run {
+    let name = arguments.text(0);
+    let table = TableName::parse(&name)?;
+    let admin = session.admin()?;
+    session.wait(admin.disable_table_replication(&table))?;
+    session.print.puts(format!("Replication of table '{name}' successfully disabled."));
+    Ok(Value::Nil)
+}

@@ -1,0 +1,30 @@
+//! `list_peer_configs`: the configurations of all peers.
+
+use super::config;
+use crate::commands::{Arguments, Arity, Command};
+use crate::failure::Run;
+use crate::language::Value;
+use crate::session::Session;
+
+pub const COMMAND: Command = Command {
+    name: "list_peer_configs",
+    aliases: &[],
+    summary: "the configurations of all peers",
+    help: "\
+Prints the cluster keys, endpoints and settings of all peers.
+
+  hbase> list_peer_configs
+",
+    arity: Arity::NONE,
+    run,
+};
+
+fn run(session: &mut Session, _arguments: Arguments) -> Run {
+    let admin = session.admin()?;
+    for peer in session.wait(admin.replication_peers(None))? {
+        session.print.row(&["PeerId", &peer.id]);
+        config::print(session, &peer.config);
+        session.print.row(&[" "]);
+    }
+    Ok(Value::Nil)
+}
