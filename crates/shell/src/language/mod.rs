@@ -10,7 +10,7 @@
 pub mod constants;
 pub mod evaluate;
 mod format;
-mod inspect;
+pub mod inspect;
 pub mod java;
 pub mod kernel;
 pub mod lexer;

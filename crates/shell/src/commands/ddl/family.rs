@@ -140,7 +140,7 @@ fn numbers(family: &mut FamilyDescriptor, options: &mut Options) -> Run<()> {
     }
     if let Some(value) = options.take_any("DFS_REPLICATION") {
         let copies = java_integer(&value)?;
-        if copies < 1 {
+        if copies < 0 {
             return Err(Failure::argument("DFS replication factor cannot be less than 1 if explicitly set."));
         }
         set(family, "DFS_REPLICATION", copies);

@@ -36,8 +36,7 @@ pub fn time_range(value: &Value) -> Run<(u64, u64)> {
     let [from, to, ..] = items.as_slice() else { return Err(Failure::argument("TIMERANGE is not [from, to]")) };
     let (from, to) = (timestamp(from)?, timestamp(to)?);
     if to < from {
-        let message = format!("maxStamp is smaller than minStamp: {from} > {to}");
-        return Err(Failure::argument(message));
+        return Err(Failure::argument("maxStamp is smaller than minStamp"));
     }
     Ok((from, to))
 }
@@ -168,8 +167,8 @@ fn manner(options: &mut Options, mut scan: Scan) -> Run<Scan> {
     check_replica(options)?;
     if let Some(name) = options.take_text("ISOLATION_LEVEL") {
         let level = match name.as_str() {
-            "READ_COMMITTED" => 1u8,
-            "READ_UNCOMMITTED" => 2,
+            "READ_COMMITTED" => 0u8,
+            "READ_UNCOMMITTED" => 1,
             other => return Err(no_constant("client.IsolationLevel", other)),
         };
         scan = scan.attribute("_isolationlevel_", vec![level]);
