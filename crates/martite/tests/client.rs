@@ -129,6 +129,25 @@ async fn rows_are_written_read_and_deleted() {
 }
 
 #[tokio::test]
+async fn cells_travel_compressed_and_with_their_tags() {
+    let rig = Rig::start().await;
+    let table = rig.table(&[]).await;
+    let mut options = rig.connection.options().clone();
+    options.codec = "org.apache.hadoop.hbase.codec.KeyValueCodecWithTags".to_owned();
+    options.compressor = Some("org.apache.hadoop.io.compress.GzipCodec".to_owned());
+    let packed = Connection::connect(options).await.unwrap().table(table.name().clone());
+    let value = vec![b'v'; 100_000];
+    packed.put(Put::row("r").column("f", "q", &value).ttl_ms(600_000)).await.unwrap();
+    let puts = (0..10).map(|i| Put::row(format!("s{i}")).column("f", "q", &value).into()).collect();
+    assert!(packed.batch(puts).await.iter().all(Result::is_ok));
+    for table in [&table, &packed] {
+        assert_eq!(table.get(Get::row("r")).await.unwrap().value("f", "q"), Some(&value[..]));
+        assert_eq!(scan_keys(table, Scan::new()).await.len(), 11);
+    }
+    rig.end().await;
+}
+
+#[tokio::test]
 async fn counters_appends_and_checks_are_atomic() {
     let rig = Rig::start().await;
     let table = rig.table(&[]).await;

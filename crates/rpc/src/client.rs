@@ -150,12 +150,15 @@ pub struct Client {
 impl Client {
     /// Connects, sends preamble and connection header.
     pub async fn connect(addr: SocketAddr, options: &ClientOptions) -> Result<Client, ClientError> {
+        let compressor = options.compressor.as_deref().and_then(StreamCodec::from_class);
+        if let (Some(_), Some(class), None) = (&options.codec, &options.compressor, compressor) {
+            return Err(ClientError::Io(io::Error::other(format!("the compressor {class} is not known"))));
+        }
         let mut socket = TcpStream::connect(addr).await?;
         socket.set_nodelay(true)?;
         socket.write_all(&options.opening()).await?;
         let (read, write) = socket.into_split();
         let calls = Arc::new(Calls::default());
-        let compressor = options.compressor.as_deref().and_then(StreamCodec::from_class);
         let tasks = [
             tokio::spawn(read_answers(read, calls.clone(), compressor)),
             tokio::spawn(write_requests(write, calls.clone())),

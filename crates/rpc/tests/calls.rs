@@ -408,3 +408,50 @@ async fn work_for_a_connection_that_is_gone_is_dropped() {
     conn.run_soon(move || drop((held, call)));
     assert_eq!(std::sync::Arc::strong_count(&alive), 1);
 }
+
+#[tokio::test]
+async fn a_late_answer_goes_to_nobody_else() {
+    let mut running = Running::start();
+    let client = running.client().await;
+    let limit = Some(std::time::Duration::from_millis(30));
+    let late = client.send("Park", b"late", &[b""], &CallOptions::default(), limit).unwrap();
+    while !late.is_ready() {
+        client.call_with("Echo", b"other", b"", CallOptions::default()).await.unwrap();
+    }
+    assert!(matches!(late.await, Err(ClientError::TimedOut)));
+    let parked = running.parked.recv().await.unwrap();
+    let param = parked.param.to_vec();
+    parked.responder.ok_encoded(param, Vec::new());
+    for i in 0..100u8 {
+        let echoed = client.call_with("Echo", &[i], b"", CallOptions::default()).await.unwrap();
+        assert_eq!(echoed.message, [i][..]);
+    }
+    // A caller that went away counts as little.
+    drop(client.send("Echo", b"nobody", &[b""], &CallOptions::default(), None).unwrap());
+    let echoed = client.call_with("Echo", b"somebody", b"", CallOptions::default()).await.unwrap();
+    assert_eq!((echoed.message, client.is_closed()), (b"somebody"[..].into(), false));
+}
+
+#[tokio::test]
+async fn a_connection_on_which_nothing_comes_is_given_up() {
+    let mut running = Running::start();
+    let client = running.client().await;
+    let limit = Some(std::time::Duration::from_millis(20));
+    let silent = client.send("Park", b"", &[b""], &CallOptions::default(), limit).unwrap();
+    let other = client.send("Park", b"", &[b""], &CallOptions::default(), None).unwrap();
+    let _parked = (running.parked.recv().await.unwrap(), running.parked.recv().await.unwrap());
+    assert!(matches!(silent.await, Err(ClientError::TimedOut)));
+    assert!(matches!(other.await, Err(ClientError::Closed)));
+    assert!(client.is_closed());
+    let refused = client.call_with("Echo", b"", b"", CallOptions::default()).await;
+    assert!(matches!(refused, Err(ClientError::Closed)));
+}
+
+#[tokio::test]
+async fn a_compressor_that_is_not_known_is_refused() {
+    let running = Running::start();
+    let mut options = echo::options();
+    options.compressor = Some("a.B".to_owned());
+    let refused = Client::connect(running.addr(), &options).await.unwrap_err();
+    assert_eq!(refused.to_string(), "connection: the compressor a.B is not known");
+}

@@ -29,7 +29,9 @@ enum Slot {
     Free,
     Waiting {
         waker: Option<Waker>,
-        /// The tick at which the call is given up.
+        /// The tick at which the call began.
+        since: u64,
+        /// The tick at which it is given up.
         until: u64,
     },
     Done(Result<Answer, ClientError>),
@@ -45,6 +47,8 @@ struct State {
     waiting: usize,
     forgotten: usize,
     tick: u64,
+    /// The tick at which the last answer came.
+    heard: u64,
     out: Vec<u8>,
     closed: bool,
 }
@@ -80,7 +84,7 @@ impl Calls {
             return Err(ClientError::Closed);
         }
         let ticks = limit.map_or(u64::MAX, |limit| (limit.as_nanos() / TICK.as_nanos()) as u64 + 1);
-        let slot = Slot::Waiting { waker: None, until: state.tick.saturating_add(ticks) };
+        let slot = Slot::Waiting { waker: None, since: state.tick, until: state.tick.saturating_add(ticks) };
         let id = match state.free.pop() {
             Some(id) => {
                 state.slots[id as usize] = slot;
@@ -127,6 +131,7 @@ impl Calls {
     pub fn finish(&self, answers: &mut Vec<(u32, Result<Answer, ClientError>)>, wakers: &mut Vec<Waker>) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
+        state.heard = state.tick;
         for (id, answer) in answers.drain(..) {
             match state.slots.get_mut(id as usize) {
                 Some(slot @ Slot::Waiting { .. }) => {
@@ -140,6 +145,8 @@ impl Calls {
                     state.forgotten -= 1;
                     state.free.push(id);
                 }
+                // Late, but its caller has not looked yet.
+                Some(slot @ Slot::Done(Err(ClientError::TimedOut))) => *slot = Slot::Done(answer),
                 // An answer to nothing, or a second one.
                 _ => {}
             }
@@ -148,22 +155,24 @@ impl Calls {
         wakers.drain(..).for_each(Waker::wake);
     }
 
-    /// A tick has passed: calls whose time is over fail. False: the connection is of no use any more.
+    /// A tick has passed: calls whose time is over fail. False: the connection is of no use any more: nothing at all came
+    /// while one of them waited, or too many never had an answer.
     pub fn tick(&self) -> bool {
         let mut late = Vec::new();
         let mut guard = self.state.lock();
         let state = &mut *guard;
         state.tick += 1;
+        let mut useful = state.forgotten < MAX_FORGOTTEN;
         for slot in &mut state.slots {
-            if let Slot::Waiting { until, waker } = slot
+            if let Slot::Waiting { until, waker, since } = slot
                 && *until <= state.tick
             {
+                useful &= state.heard > *since;
                 late.extend(waker.take());
                 *slot = Slot::Done(Err(ClientError::TimedOut));
                 state.waiting -= 1;
             }
         }
-        let useful = state.forgotten < MAX_FORGOTTEN;
         drop(guard);
         late.into_iter().for_each(Waker::wake);
         useful
