@@ -4,7 +4,7 @@
 #   hbase.sh stop DIR
 #   hbase.sh client CONF CLASS …  a class of HBase as a client of the server that CONF/hbase-site.xml names
 #   hbase.sh classpath            resolved once, kept in the user's cache folder
-# HEAP (6g), DIRECT (6g), BUCKET (MiB of off-heap block cache, 4096), QUOTAS (false), CLIENT_HEAP (2g).
+# HEAP (6g), DIRECT (6g), BUCKET (MiB of off-heap block cache, 4096), QUOTAS (false), HSYNC (false), CLIENT_HEAP (2g).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/martite-bench
@@ -47,6 +47,7 @@ site() {
   property hbase.bucketcache.size "${BUCKET:-4096}"
   property hfile.block.cache.size 0.2
   property hbase.quota.enabled "${QUOTAS:-false}"
+  property hbase.wal.hsync "${HSYNC:-false}"
   echo '</configuration>'
 }
 

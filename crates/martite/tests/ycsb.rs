@@ -202,7 +202,7 @@ fn a_small_run_of_the_benchmark_writes_its_report() {
     let report = std::fs::read_to_string(out.join("report.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     let server = &report["servers"][0];
-    assert_eq!(server["load"]["operations"][0]["count"], 500, "{server}");
+    assert_eq!(server["load"]["operations"][0]["count"], 50, "{server}");
     let measured = server["measurements"].as_array().unwrap();
     assert_eq!(measured.len(), 6);
     for measurement in measured {

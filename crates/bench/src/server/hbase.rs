@@ -46,7 +46,7 @@ fn read_pid(file: &Path) -> Option<u32> {
 }
 
 pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
-    let Settings { cache_mib, quotas } = settings;
+    let Settings { cache_mib, quotas, hsync } = settings;
     let script = data.join("hbase.sh");
     for (path, text) in [(&script, SCRIPT), (&data.join("pom.xml"), POM)] {
         std::fs::write(path, text).map_err(Error::file(path))?;
@@ -63,6 +63,7 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
         .arg(&home)
         .env("BUCKET", cache_mib.to_string())
         .env("QUOTAS", quotas.to_string())
+        .env("HSYNC", hsync.unwrap_or(false).to_string())
         .env("DIRECT", format!("{}m", cache_mib + 2048))
         .env("ZK_PORT", zookeeper.to_string())
         .env("MASTER_PORT", master.to_string())
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn the_script_and_the_pom_are_what_is_told() {
         assert!(POM.contains(&format!("<hbase.version>{VERSION}</hbase.version>")));
-        for variable in ["BUCKET", "DIRECT", "QUOTAS", "ZK_PORT", "MASTER_PORT", "RS_PORT"] {
+        for variable in ["BUCKET", "DIRECT", "QUOTAS", "HSYNC", "ZK_PORT", "MASTER_PORT", "RS_PORT"] {
             assert!(SCRIPT.contains(&format!("${{{variable}:-")), "{variable}");
         }
         assert!(SCRIPT.contains("-XX:+UseG1GC"));

@@ -20,7 +20,7 @@ impl Drop for Kill {
 }
 
 pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
-    let Settings { cache_mib, quotas } = settings;
+    let Settings { cache_mib, quotas, hsync } = settings;
     let binary = std::env::current_exe()?;
     let log = data.join("server.log");
     let log_file = File::create(&log).map_err(Error::file(&log))?;
@@ -34,6 +34,7 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
         .arg("-Dhbase.bucketcache.ioengine=offheap")
         .arg(format!("-Dhbase.bucketcache.size={cache_mib}"))
         .args(quotas.then_some("-Dhbase.quota.enabled=true"))
+        .args(hsync.map(|hsync| format!("-Dhbase.wal.hsync={hsync}")))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log_file)

@@ -68,6 +68,8 @@ pub struct Settings {
     pub cache_mib: u64,
     /// Limits are to be set (hbase.quota.enabled); else as the server has it by default.
     pub quotas: bool,
+    /// Whether the log is forced to the disk (hbase.wal.hsync); none: as the server has it by default.
+    pub hsync: Option<bool>,
 }
 
 /// A server that clients can connect to. Dropping it ends one that was started here.

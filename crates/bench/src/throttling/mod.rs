@@ -49,7 +49,9 @@ async fn measure(options: &Throttling) -> Result<Report, Error> {
     for spec in &options.servers {
         let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
         progress.step(&format!("{}: start", spec.name()));
-        let server = Server::start(spec, data.path(), Settings { cache_mib: options.cache_mib, quotas: true }).await?;
+        let server =
+            Server::start(spec, data.path(), Settings { cache_mib: options.cache_mib, quotas: true, hsync: None })
+                .await?;
         progress.step(&format!("{}: load {}", spec.name(), SINGLE.table));
         let (target, _) = setup::prepare(&server, SINGLE, options.making()).await?;
         setup::quiet(server.process).await?;

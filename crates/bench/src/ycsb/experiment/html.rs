@@ -53,6 +53,7 @@ fn about(report: &Report) -> Markup {
             " s of warming up, and each workload is warmed up before by the most threads; client and server share the machine. "
             "The order is A, B, C, F, D, E: the last two insert."
         }
+        p { (durability(o.hsync)) }
         p.machine { (report.machine) ". " (report.date) ", martite bench " (report.version) "." }
         @if report.most_other_cores() >= BUSY_CORES {
             p.warning {
@@ -68,6 +69,20 @@ fn about(report: &Report) -> Markup {
                     @if let Some(mib) = server.memory_mib { ", memory " (mib) " MiB at the end" }
                 }
             }
+        }
+    }
+}
+
+/// What an answered write means.
+fn durability(hsync: Option<bool>) -> &'static str {
+    match hsync {
+        None => {
+            "Each server answers a write as it does by default: Martite when it is on the disk (fdatasync), HBase when the system has it, \
+             which on a local file system is all that it can."
+        }
+        Some(true) => "Writes are answered when they are on the disk; HBase cannot do that on a local file system.",
+        Some(false) => {
+            "Writes are answered when the system has them; nothing waits for the disk (hbase.wal.hsync=false)."
         }
     }
 }
@@ -155,7 +170,10 @@ fn latencies(report: &Report) -> Markup {
 fn load(report: &Report) -> Markup {
     html! {
         h2 { "Load" }
-        p { "Single inserts of whole records by " (report.options.load_threads) " threads, into an empty table." }
+        p {
+            "A tenth of the records by single inserts of " (report.options.load_threads)
+            " threads, into an empty table. The rest come in batches, which are not shown."
+        }
         div.plots { (plots(report, |server| Some(&server.load))) }
     }
 }

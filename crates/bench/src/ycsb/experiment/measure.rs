@@ -23,6 +23,8 @@ const TABLE: &str = "usertable";
 const FAMILY: &str = "family";
 /// Keys begin with it, and then with a digit from 1 to 9.
 const PREFIX: &str = "user";
+/// Bytes of a batch when the table is loaded.
+const WRITE_BUFFER: &str = "1048576";
 /// A workload is warmed up so many times longer than a measurement.
 const FIRST: u32 = 4;
 
@@ -64,7 +66,7 @@ impl<'a> Measure<'a> {
         self.step("load");
         let admin = self.create().await?;
         let threads = self.options.load_threads as usize;
-        let load = self.session("load", threads, &[], Length::Load).await?;
+        let load = self.load(threads).await?;
         self.settle(&admin).await?;
         let mut measurements = Vec::new();
         for mix in self.options.workloads() {
@@ -90,6 +92,22 @@ impl<'a> Measure<'a> {
             load,
             measurements,
         })
+    }
+
+    /// A tenth of the records by single inserts, which are measured, the rest in batches.
+    async fn load(&self, threads: usize) -> Result<Measurement, Error> {
+        let records = self.records.get();
+        let single = (records / 10).max(1);
+        let count = |count: u64| count.to_string();
+        let load = self.session("load", threads, &[("insertcount", &count(single))], Length::Load).await?;
+        let rest = [
+            ("insertstart", &*count(single)),
+            ("insertcount", &*count(records - single)),
+            ("clientbuffering", "true"),
+            ("writebuffersize", WRITE_BUFFER),
+        ];
+        self.session("load", threads, &rest, Length::Load).await?;
+        Ok(load)
     }
 
     /// The table, with regions as YCSB's guide to HBase splits it.

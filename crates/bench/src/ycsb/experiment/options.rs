@@ -103,6 +103,10 @@ pub struct YcsbBench {
     /// Threads that load the table
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub load_threads: u64,
+    /// Whether servers that are started force each write to the disk before they answer (hbase.wal.hsync) [default: as each has it:
+    /// Martite does, HBase does not; on a local file system HBase cannot, whatever it is told]
+    #[arg(long, value_name = "BOOL")]
+    pub hsync: Option<bool>,
     /// A run of about five minutes for two servers
     #[arg(long)]
     pub short: bool,
