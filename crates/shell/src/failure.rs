@@ -101,6 +101,8 @@ pub fn translate(failure: &Failure, first: Option<&str>) -> Raise {
         "TableExistsException" => format!("Table already exists: {}!", named()),
         "NamespaceNotFoundException" => format!("Unknown namespace {line}!"),
         "SnapshotDoesNotExistException" => format!("Unknown snapshot {}!", first.unwrap_or_default()),
+        // Of a server's exception Java's message begins with the class.
+        "UnknownRegionException" if error.exception().is_some_and(|e| e.server.is_some()) => failure.java_text(),
         "UnknownRegionException" => message,
         "MergeRegionException" | "SpaceLimitingException" => line,
         "AccessDeniedException" => format!("{}: {line}", error.class()),
@@ -110,6 +112,8 @@ pub fn translate(failure: &Failure, first: Option<&str>) -> Raise {
         {
             "Quota Support disabled. Please enable in configuration.".to_owned()
         }
+        // What the client itself found out is said without a class.
+        _ if error.exception().is_none() => return Raise::new(&ruby_class(error.class()), message),
         _ => return Raise::new(&ruby_class(error.class()), failure.java_text()),
     };
     Raise::runtime(said)

@@ -21,7 +21,8 @@ Lists what procedures have locked, and which procedures wait for it.
 
 fn run(session: &mut Session, _arguments: Arguments) -> Run {
     let admin = session.admin()?;
-    for lock in session.wait(admin.locks())? {
+    let locks = session.wait(admin.locks())?;
+    for lock in &locks {
         let kind = lock.resource_type().as_str_name().trim_start_matches("RESOURCE_TYPE_");
         session.print.puts(format!("{kind}({})", lock.resource_name()));
         match lock.lock_type() {
@@ -40,7 +41,7 @@ fn run(session: &mut Session, _arguments: Arguments) -> Run {
         }
         session.print.puts("");
     }
-    Ok(Value::Nil)
+    Ok(Value::texts(locks.iter().map(|lock| lock.resource_name().to_owned())))
 }
 
 fn shown(procedure: &pb::Procedure) -> String {

@@ -21,10 +21,12 @@ Prints the cluster keys, endpoints and settings of all peers.
 
 fn run(session: &mut Session, _arguments: Arguments) -> Run {
     let admin = session.admin()?;
-    for peer in session.wait(admin.replication_peers(None))? {
+    let peers = session.wait(admin.replication_peers(None))?;
+    for peer in &peers {
         session.print.row(&["PeerId", &peer.id]);
         config::print(session, &peer.config);
         session.print.row(&[" "]);
     }
-    Ok(Value::Nil)
+    let ids = peers.iter().map(|peer| (Value::text(&peer.id), Value::Nil));
+    Ok(Value::hash(ids.collect()))
 }

@@ -23,6 +23,8 @@ when it stops.
 };
 
 fn run(session: &mut Session, arguments: Arguments) -> Run {
+    // HBase's shell prints the brackets and quotes, too.
+    session.print.header(&["['SERVER'", "'PREV_STATE']"]);
     let on = arguments.text(0).to_lowercase();
     if on != "true" && on != "false" {
         let text = "compaction_switch first argument only accepts \"true\" or \"false\"";
@@ -34,8 +36,6 @@ fn run(session: &mut Session, arguments: Arguments) -> Run {
         let invalid = |_| Failure::argument(format!("Invalid ServerName format: {name}"));
         servers.push(ServerName::parse(&name).map_err(invalid)?);
     }
-    // HBase's shell prints the brackets and quotes, too.
-    session.print.header(&["['SERVER'", "'PREV_STATE']"]);
     let admin = session.admin()?;
     let before = session.wait(admin.compaction_switch(on == "true", &servers))?;
     for (server, on) in &before {

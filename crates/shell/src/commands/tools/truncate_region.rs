@@ -1,9 +1,10 @@
 //! `truncate_region`: empties one region.
 
 use crate::commands::{Arguments, Arity, Command};
-use crate::failure::Run;
+use crate::failure::{Failure, Run};
 use crate::language::Value;
 use crate::session::Session;
+use martite_catalog::to_string_binary;
 
 pub const COMMAND: Command = Command {
     name: "truncate_region",
@@ -21,7 +22,13 @@ Empties one region, named by its full or its encoded name.
 
 fn run(session: &mut Session, arguments: Arguments) -> Run {
     let admin = session.admin()?;
-    let region = session.wait(admin.find_region(&arguments.bytes(0)))?;
+    let name = arguments.bytes(0);
+    let region = match session.wait(admin.find_region(&name)) {
+        Err(failure) if failure.is("UnknownRegionException") => {
+            return Err(Failure::argument(format!("Invalid region: {}", to_string_binary(&name))));
+        }
+        found => found?,
+    };
     session.wait(admin.truncate_region(&region.info))?;
     Ok(Value::Nil)
 }
