@@ -30,9 +30,11 @@ pub struct ShellArgs {
     /// For scripts written for HBase's shell; changes nothing
     #[arg(short = 'r', long, hide = true)]
     pub return_values: bool,
-    /// A file of commands, and its arguments (ARGV)
-    #[arg(value_name = "SCRIPT", trailing_var_arg = true, allow_hyphen_values = true)]
-    pub script: Vec<String>,
+    /// A file of commands
+    pub script: Option<String>,
+    /// The script's arguments (ARGV)
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<String>,
 }
 
 /// Why the shell did not start.

@@ -15,9 +15,8 @@ pub fn run(args: &ShellArgs) -> Result<u8, Refused> {
     let input = Stdin(Rc::new(RefCell::new(io::BufReader::new(io::stdin()))));
     let interactive = setup.interactive;
     let session = Session::new(setup, Formatter::to_stdout(), Box::new(input.clone()));
-    let arguments = args.script.get(1..).unwrap_or_default();
-    let mut shell = Shell::new(session, arguments);
-    if let Some(file) = args.script.first() {
+    let mut shell = Shell::new(session, &args.arguments);
+    if let Some(file) = &args.script {
         let script = std::fs::read(file).map_err(|error| Refused::file(file, &error))?;
         let mut lines = Script(io::Cursor::new(script));
         let ended = through(&mut shell, &mut lines);

@@ -49,7 +49,7 @@ impl Session {
         Session { setup, print, input, runtime: None, connection: None, started: Instant::now(), ended: None }
     }
 
-    /// Waits for something asynchronous: nothing else goes on meanwhile.
+    /// Waits for something asynchronous: nothing else goes on meanwhile. At a terminal ^C ends the waiting.
     pub fn wait<T>(&mut self, future: impl Future<Output = Result<T, martite_client::Error>>) -> Run<T> {
         let runtime = match &self.runtime {
             Some(runtime) => runtime,
@@ -59,7 +59,13 @@ impl Session {
                 self.runtime.insert(runtime)
             }
         };
-        runtime.block_on(future).map_err(Failure::from)
+        let at_terminal = self.print.is_terminal();
+        runtime.block_on(async {
+            tokio::select! {
+                result = future => result.map_err(Failure::from),
+                () = interrupted(), if at_terminal => Err(Failure::runtime("interrupted")),
+            }
+        })
     }
 
     /// The connection to the cluster.
@@ -154,5 +160,12 @@ impl Session {
         let answer: pb::GetTableDescriptorsResponse = self.wait(call).ok()?;
         let families = &answer.table_schema.first()?.column_families;
         Some(families.iter().map(|family| String::from_utf8_lossy(&family.name).into_owned()).collect())
+    }
+}
+
+/// Until ^C; forever, where it cannot be noticed.
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
     }
 }

@@ -193,6 +193,9 @@ mod tests {
             assert!(command.help.ends_with('\n'), "{name}: its help is lines");
             assert!(command.help.contains("hbase>") || command.arity.most == Some(0), "{name}: its help has examples");
         }
+        for name in OF_TABLES {
+            assert!(find(name).is_some(), "{name}");
+        }
     }
 
     #[test]
