@@ -13,6 +13,7 @@
 
 mod alarm;
 mod answer;
+mod beyond;
 mod drive;
 pub mod error;
 mod lane;
@@ -51,6 +52,7 @@ pub fn run(bench: &Bench) -> Result<(), Error> {
     match bench {
         Bench::Offheap(options) => run::offheap(options),
         Bench::Throttling(options) => throttling::run(options),
+        Bench::BeyondMemory(options) => beyond::run(options),
         Bench::Ycsb(options) => ycsb::experiment::run(options),
     }
 }

@@ -1,5 +1,6 @@
 //! The command line of `martite bench`.
 
+pub use crate::beyond::options::BeyondMemory;
 use crate::server::Spec;
 use crate::setup::Making;
 pub use crate::throttling::options::Throttling;
@@ -40,6 +41,15 @@ pub enum Bench {
     ///
     /// Tables go to standard output; report.json and report.html (self-contained, with plots) to the folder --out.
     Ycsb(YcsbBench),
+    /// More data than memory: is the budget held, do scans keep the hot set, who serves what memory cannot?
+    ///
+    /// Starts this server with --memory and cache files on the disk (hbase.bucketcache.ioengine=file:), loads four times as much,
+    /// and measures Gets of a small hot set by Zipf's law, alone, after and beside scans of everything, then Gets of all rows,
+    /// before and after a restart: how many look-ups of data blocks memory answered, how many the cache files, how many the
+    /// store files, and the most memory that the server's process had. Every value is compared; a wrong one ends the run.
+    ///
+    /// A table goes to standard output, report.json to the folder --out.
+    BeyondMemory(BeyondMemory),
 }
 
 #[derive(Debug, Clone, Args, Serialize)]

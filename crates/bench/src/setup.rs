@@ -54,7 +54,7 @@ pub async fn prepare(server: &Server, shape: Shape, options: Making) -> Result<(
     quiet(server.process).await?;
     let make = |_| {
         let scan = Scan::new(target.clone(), Passing::All, target.rows, 0).checking_all();
-        Box::new(Once { op: scan, begun: false }) as Box<dyn Op>
+        Box::new(Once::new(scan)) as Box<dyn Op>
     };
     let load_all = Load::closed(target.address, 1, 1, Box::new(make));
     let first_read = once(load_all, server.process, options).await?;
@@ -73,9 +73,15 @@ async fn once(load: Load<'_>, server: Option<Process>, options: Making) -> Resul
 }
 
 /// The first operation of many.
-struct Once<O> {
+pub struct Once<O> {
     op: O,
     begun: bool,
+}
+
+impl<O> Once<O> {
+    pub fn new(op: O) -> Once<O> {
+        Once { op, begun: false }
+    }
 }
 
 impl<O: Op> Op for Once<O> {

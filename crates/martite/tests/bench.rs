@@ -115,3 +115,38 @@ fn what_cannot_be_measured_is_refused_before_a_server_starts() {
     assert!(!run.status.success() && told.contains("--rows must be at least 100 for each of the --regions"), "{told}");
     assert_eq!(files(folder.path()), 0);
 }
+
+#[test]
+fn more_data_than_memory_is_read_from_files_and_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("report");
+    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
+        .args(["bench", "beyond-memory", "--memory-mib", "64", "--times", "0.6", "--hot-mib", "2", "--regions", "2"])
+        .args(["--threads", "4", "--seconds", "0.5", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{told}\n{errors}");
+    assert_eq!(files(&out), 1, "the server's data are gone");
+
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    let steps = report["steps"].as_array().unwrap();
+    let count = |step: usize, of: &str| steps[step]["look_ups"][of].as_u64().unwrap();
+    let names: Vec<&str> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
+    let [hot, scan, after, .., all, restarted] = names[..] else { panic!("{names:?}") };
+    assert_eq!(
+        [hot, scan, after, all, restarted],
+        ["hot Gets", "scan of all", "hot Gets after it", "Gets of all", "Gets of all after a restart"]
+    );
+    // 38 MiB of values in blocks of 64 KiB, in a cache of 25 MiB: a scan finds some of them outside.
+    assert_eq!(steps[1]["rows"], report["rows"], "{report}");
+    assert!(count(1, "cache_files") + count(1, "store_files") > 0, "{report}");
+    assert!((0..steps.len()).all(|step| count(step, "memory") + count(step, "cache_files") > 0), "{report}");
+    // The hot set stays in memory, whatever is scanned.
+    assert!(steps[2]["in_memory_percent"].as_f64().unwrap() > 90.0, "{report}");
+    // Nothing is in memory at first, but the files are warm.
+    assert!(count(steps.len() - 1, "cache_files") > 0, "{report}");
+    assert!(report["most_memory_mib"].as_array().unwrap().len() == 2 && told.contains("times the budget"), "{told}");
+}

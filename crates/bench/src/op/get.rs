@@ -15,11 +15,18 @@ pub struct Get {
     row: u64,
     /// Rows so far.
     turn: u64,
+    /// Compare every value, not some.
+    check_all: bool,
 }
 
 impl Get {
     pub fn new(target: Arc<Target>, keys: Keys, seed: u64) -> Get {
-        Get { target, keys, random: SeededRandom::new(seed), row: 0, turn: 0 }
+        Get { target, keys, random: SeededRandom::new(seed), row: 0, turn: 0, check_all: false }
+    }
+
+    /// Compares every value.
+    pub fn checking_all(self) -> Get {
+        Get { check_all: true, ..self }
     }
 }
 
@@ -38,7 +45,8 @@ impl Op for Get {
             }
         }
         let mut cells = Cells::new(answer.cells, self.target.shape);
-        cells.expect_row(self.row, self.turn)?;
+        // The first is always compared.
+        cells.expect_row(self.row, if self.check_all { 0 } else { self.turn })?;
         self.turn += 1;
         if count != self.target.shape.columns || !cells.is_empty() {
             return Err(Error::wrong(format!("row {}: {count} cells", self.row)));

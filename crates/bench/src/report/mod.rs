@@ -20,12 +20,17 @@ pub const BUSY_CORES: f64 = 0.2;
 
 /// Writes report.json and report.html into a folder; their paths.
 pub fn write(report: &impl Serialize, page: String, folder: &Path) -> Result<[PathBuf; 2], Error> {
+    let html = folder.join("report.html");
+    std::fs::write(&html, page).map_err(Error::file(&html))?;
+    Ok([write_json(report, folder)?, html])
+}
+
+/// Writes report.json alone.
+pub fn write_json(report: &impl Serialize, folder: &Path) -> Result<PathBuf, Error> {
     let json = serde_json::to_string_pretty(report).map_err(|e| Error::Io(e.into()))?;
-    let files = [(folder.join("report.json"), json + "\n"), (folder.join("report.html"), page)];
-    for (path, text) in &files {
-        std::fs::write(path, text).map_err(Error::file(path))?;
-    }
-    Ok(files.map(|(path, _)| path))
+    let path = folder.join("report.json");
+    std::fs::write(&path, json + "\n").map_err(Error::file(&path))?;
+    Ok(path)
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use super::{Server, Settings};
 use crate::Error;
 use crate::process::Process;
+use rustix::process::{Pid, Signal};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Ends the server: its data are thrown away, so it need not flush.
 struct Kill(Child);
@@ -19,8 +20,18 @@ impl Drop for Kill {
     }
 }
 
-pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
-    let Settings { cache_mib, quotas, hsync } = settings;
+/// A server of this program's own, which ends with it.
+pub struct Spawned {
+    end: Kill,
+    /// `ready zookeeper=HOST:PORT master=HOST:PORT …`
+    line: String,
+    pub process: Process,
+    /// From its start until it served.
+    pub started_in: Duration,
+}
+
+/// Starts a server on free ports with its data in the folder `data`, which may have been another's before.
+pub async fn spawn(data: &Path, arguments: &[String]) -> Result<Spawned, Error> {
     let binary = std::env::current_exe()?;
     let log = data.join("server.log");
     let log_file = File::create(&log).map_err(Error::file(&log))?;
@@ -29,12 +40,7 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
         .args(["start", "--hostname", "localhost", "--zookeeper-port", "0", "--master-port", "0"])
         .args(["--regionserver-port", "0", "--data"])
         .arg(data.join("root"))
-        // Half as much again for memstores and indexes.
-        .arg(format!("--memory={}m", cache_mib + cache_mib / 2))
-        .arg("-Dhbase.bucketcache.ioengine=offheap")
-        .arg(format!("-Dhbase.bucketcache.size={cache_mib}"))
-        .args(quotas.then_some("-Dhbase.quota.enabled=true"))
-        .args(hsync.map(|hsync| format!("-Dhbase.wal.hsync={hsync}")))
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(log_file)
@@ -44,15 +50,51 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
     let out = child.stdout.take();
     let end = Kill(child);
     let line = tokio::task::spawn_blocking(move || first_line(out)).await.unwrap_or_default();
-    let failed = || Error::Setup(format!("martite start: {}", last_lines(&log)));
-    let registry = master_of(&line).ok_or_else(failed)?;
-    Ok(Server {
-        title: format!("Martite {}", env!("CARGO_PKG_VERSION")),
-        registry,
-        process: Some(process),
-        started_in: Some(began.elapsed()),
-        _end: Some(Box::new(end)),
-    })
+    if address(&line, "master").is_none() {
+        return Err(Error::Setup(format!("martite start: {}", last_lines(&log))));
+    }
+    Ok(Spawned { end, line, process, started_in: began.elapsed() })
+}
+
+impl Spawned {
+    /// Where it listens: `zookeeper`, `master`, `regionserver`, `regionserverinfo`.
+    pub fn address(&self, of: &str) -> Result<String, Error> {
+        address(&self.line, of).ok_or_else(|| Error::Setup(format!("the server has no {of}: {}", self.line.trim())))
+    }
+
+    /// As loads see it. It lives as long as the child.
+    pub fn server(&self) -> Result<Server, Error> {
+        Ok(Server {
+            title: format!("Martite {}", env!("CARGO_PKG_VERSION")),
+            registry: self.address("master")?,
+            process: Some(self.process),
+            started_in: Some(self.started_in),
+            _end: None,
+        })
+    }
+
+    /// Stops it as an operator does, and waits for its end.
+    pub async fn stop(mut self) -> Result<(), Error> {
+        rustix::process::kill_process(Pid::from_child(&self.end.0), Signal::TERM).map_err(std::io::Error::from)?;
+        let ended = tokio::task::spawn_blocking(move || self.end.0.wait()).await;
+        let status = ended.map_err(|e| Error::Setup(format!("the server's end: {e}")))??;
+        if status.success() { Ok(()) } else { Err(Error::Setup(format!("the server ended with {status}"))) }
+    }
+}
+
+pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
+    let Settings { cache_mib, quotas, hsync } = settings;
+    let mut arguments = vec![
+        // Half as much again for memstores and indexes.
+        format!("--memory={}m", cache_mib + cache_mib / 2),
+        "-Dhbase.bucketcache.ioengine=offheap".to_owned(),
+        format!("-Dhbase.bucketcache.size={cache_mib}"),
+    ];
+    arguments.extend(quotas.then(|| "-Dhbase.quota.enabled=true".to_owned()));
+    arguments.extend(hsync.map(|hsync| format!("-Dhbase.wal.hsync={hsync}")));
+    let child = spawn(data, &arguments).await?;
+    let server = child.server()?;
+    Ok(Server { _end: Some(Box::new(child.end)), ..server })
 }
 
 /// Empty when there is none: the server has ended.
@@ -65,9 +107,10 @@ fn first_line(out: Option<impl std::io::Read>) -> String {
 }
 
 /// `ready zookeeper=HOST:PORT master=HOST:PORT regionserver=HOST:PORT`
-fn master_of(line: &str) -> Option<String> {
+fn address(line: &str, of: &str) -> Option<String> {
     let words = line.trim().strip_prefix("ready ")?;
-    words.split(' ').find_map(|word| word.strip_prefix("master=")).map(str::to_owned)
+    let mut pairs = words.split(' ').filter_map(|word| word.split_once('='));
+    pairs.find_map(|(name, address)| (name == of).then(|| address.to_owned()))
 }
 
 /// The end of a log, for a message.
@@ -82,10 +125,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_master_is_in_the_ready_line() {
+    fn addresses_are_in_the_ready_line() {
         let line = "ready zookeeper=localhost:1 master=localhost:2 regionserver=localhost:3\n";
-        assert_eq!(master_of(line).as_deref(), Some("localhost:2"));
-        assert_eq!(master_of(""), None);
-        assert_eq!(master_of("ready"), None);
+        assert_eq!(address(line, "master").as_deref(), Some("localhost:2"));
+        assert_eq!(address(line, "regionserver").as_deref(), Some("localhost:3"));
+        assert_eq!(address(line, "regionserverinfo"), None);
+        assert_eq!(address("", "master"), None);
+        assert_eq!(address("ready", "master"), None);
     }
 }

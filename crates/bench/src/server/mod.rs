@@ -1,7 +1,7 @@
 //! The servers that are measured: started here and ended with the run, or found running.
 
 mod hbase;
-mod martite;
+pub mod martite;
 
 use crate::Error;
 use crate::process::Process;

@@ -57,22 +57,24 @@ async fn line_to_results(line: Line) -> Result<(), Error> {
     let plan = Plan::new(p, &workload)?;
     let dbs = connect(&line, &workload, plan.threads).await?;
     let session = Rc::new(plan.session(&workload, measurements.clone()));
+    let began = Instant::now();
     let status = Status {
         session: session.clone(),
         measurements: measurements.clone(),
         label: p.text("label", "").to_owned(),
         every: plan.status_every,
         twice: p.text("measurementtype", "") == "timeseries",
+        began,
+        last: Cell::new(status::Line { at: began, operations: 0 }),
     };
     eprintln!("Starting test.");
-    let began = Instant::now();
     tokio::select! {
         ended = session.run(dbs) => ended?,
         () = stop(&session, plan.longest) => {}
         _ = status.show(), if plan.status_every.is_some() || std::io::stderr().is_terminal() => {}
     }
     let took = began.elapsed();
-    status.last_line(began);
+    status.last_line();
     overall(&mut export, session.done.get(), took);
     measurements.export(&mut export)?;
     write(p, &export.finish())?;

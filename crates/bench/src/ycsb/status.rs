@@ -4,6 +4,7 @@ use super::java::two_digits;
 use super::measurement::Measurements;
 use super::session::Session;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,8 @@ pub struct Status {
     pub every: Option<Duration>,
     /// Lines go to standard output, too.
     pub twice: bool,
+    pub began: Instant,
+    pub last: Cell<Line>,
 }
 
 impl Status {
@@ -32,26 +35,24 @@ impl Status {
     }
 
     async fn lines(&self, every: Duration) -> ! {
-        let began = Instant::now();
-        let mut last = Line { at: began, operations: 0 };
-        let mut due = began;
+        let mut due = self.began;
         loop {
-            last = self.line(began, last);
+            self.line();
             due += every;
             tokio::time::sleep_until(due.into()).await;
         }
     }
 
-    /// The last line, when all is done.
-    pub fn last_line(&self, began: Instant) {
+    /// The last line, when all is done: of the time since the one before, as all are.
+    pub fn last_line(&self) {
         if self.every.is_some() {
-            self.line(began, Line { at: began, operations: 0 });
+            self.line();
         }
     }
 
-    /// One line; `last` is the one before it.
-    fn line(&self, began: Instant, last: Line) -> Line {
-        let now = Instant::now();
+    fn line(&self) {
+        let (now, began) = (Instant::now(), self.began);
+        let last = self.last.get();
         let operations = self.session.done.get();
         let ms = |since: Instant| now.saturating_duration_since(since).as_millis() as f64;
         let left = self.session.operations.map_or(0, |all| all.saturating_sub(operations));
@@ -70,7 +71,7 @@ impl Status {
         if self.twice {
             println!("{text}");
         }
-        Line { at: now, operations }
+        self.last.set(Line { at: now, operations });
     }
 
     async fn bar(&self) -> ! {
@@ -98,9 +99,9 @@ impl Drop for Cleared {
 
 /// What the line before has told.
 #[derive(Clone, Copy)]
-struct Line {
-    at: Instant,
-    operations: u64,
+pub struct Line {
+    pub at: Instant,
+    pub operations: u64,
 }
 
 /// `2 hours 5 minutes `, `1 day 3 hours `, `42 seconds `: minutes below a day, seconds below a minute. As YCSB has it, a number of

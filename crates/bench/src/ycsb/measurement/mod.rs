@@ -245,11 +245,14 @@ impl Measurements {
         self.one(ones, name, name).status(status);
     }
 
-    /// What a status line says of the time since the one before.
+    /// What a status line says of the time since the one before, in the order in which YCSB has it.
     pub fn summary(&self) -> String {
         let mut ones = self.ones.borrow_mut();
         let (ordinary, intended) = &mut *ones;
         let mut out = String::new();
+        for ones in [&mut *ordinary, &mut *intended] {
+            ones.sort_by_key(|(name, _)| place_in_map(name));
+        }
         for (_, one) in ordinary.iter_mut().chain(intended) {
             let parts = one.kinds.iter_mut().map(|(shown, kind)| match kind {
                 Kind::Hdr(hdr) => hdr.summary(shown),

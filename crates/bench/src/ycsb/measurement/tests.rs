@@ -115,6 +115,18 @@ fn errors_may_be_told_apart() {
 }
 
 #[test]
+fn a_status_line_has_the_order_of_the_results() {
+    let begin = Instant::now() + Duration::from_secs(1);
+    let seen = measurements("");
+    for name in [Name::Update, Name::Cleanup, Name::Read] {
+        seen.operation(name, Status::Ok, span(begin, 0, 5));
+    }
+    let summary = seen.summary();
+    let names: Vec<&str> = summary.split('[').filter_map(|part| Some(part.split_once(':')?.0)).collect();
+    assert_eq!(names, ["READ", "CLEANUP", "UPDATE"], "as a map of Java's has them");
+}
+
+#[test]
 fn every_type_has_its_lines() {
     let begin = Instant::now() + Duration::from_secs(1);
     let text = |text: &str| {
