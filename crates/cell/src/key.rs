@@ -103,6 +103,12 @@ pub fn is_same_row(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.last_chunk::<8>() == b.last_chunk::<8>() && a == b
 }
 
+/// Whether a key is of the row that is given as keys begin: `u16 length | row`.
+#[inline]
+pub fn is_in_row(key: &[u8], row_prefix: &[u8]) -> bool {
+    key.get(..row_prefix.len()).is_some_and(|prefix| is_same_row(prefix, row_prefix))
+}
+
 /// Checks that `key` is a well-formed flat key; afterwards the accessors below cannot go out of bounds.
 pub fn check(key: &[u8]) -> Result<(), CellError> {
     let need = |needed: usize| {
@@ -136,8 +142,13 @@ pub fn family(key: &[u8]) -> &[u8] {
 
 #[inline]
 pub fn qualifier(key: &[u8]) -> &[u8] {
-    let at = 2 + row_len(key);
-    &key[at + 1 + key[at] as usize..key.len() - TS_TYPE_SIZE]
+    qualifier_at(key, 2 + row_len(key))
+}
+
+/// The qualifier of a key whose first `column_at` bytes are the row and its length.
+#[inline]
+pub fn qualifier_at(key: &[u8], column_at: usize) -> &[u8] {
+    &key[column_at + 1 + key[column_at] as usize..key.len() - TS_TYPE_SIZE]
 }
 
 /// Family and qualifier as they lie in the key, family first; with the family's length.

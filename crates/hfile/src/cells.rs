@@ -56,6 +56,12 @@ impl CellAt {
                     seq_id = u64::from(small);
                     end += 1;
                 }
+                // A positive number of so many bytes, and enough bytes behind it to take eight at once.
+                first @ 0x88..=0x8f if rest.len() >= end + 9 => {
+                    let bytes = 0x90 - first as usize;
+                    seq_id = u64::from_be_bytes(*rest.get(end + 1..)?.first_chunk()?) >> (64 - 8 * bytes);
+                    end += 1 + bytes;
+                }
                 _ => {
                     let mut input = Input::new(rest.get(end..)?);
                     let before = input.len();

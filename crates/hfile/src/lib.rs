@@ -40,7 +40,7 @@ pub use error::HFileError;
 pub use file_info::FileInfo;
 pub use martite_compress::Algorithm as Compression;
 pub use reader::Reader;
-pub use scanner::Scanner;
+pub use scanner::{Scanner, Visit};
 pub use source::{BlockKindHint, BlockRequest, BlockSource, FileSource, Step};
 pub use writer::{Finished, StoreMeta, Writer, WriterOptions};
 

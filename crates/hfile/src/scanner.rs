@@ -11,6 +11,17 @@ use crate::{Block, BlockSource, HFileError, Reader, Step, cells::CellAt, index_p
 use martite_cell::{CellRef, key};
 use std::{cmp::Ordering, sync::Arc};
 
+/// What is done with a cell that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visit {
+    /// It is not taken: the scanner stays there.
+    Leave,
+    /// It is taken: on to the next.
+    Take,
+    /// It is taken, and the scanner stays there.
+    TakeLast,
+}
+
 pub struct Scanner {
     reader: Arc<Reader>,
     cache_blocks: bool,
@@ -85,6 +96,25 @@ impl Scanner {
             return Ok(Step::Ready(()));
         }
         self.next_block(src)
+    }
+
+    /// Shows the current cell and those after it, inside the block, to `visit`. True: the scanner stands at a cell that was
+    /// not taken, or at none. False: at the last one that was taken.
+    #[inline]
+    pub fn run<'s>(&'s mut self, mut visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
+        let (Some(block), Some(cell)) = (&self.block, &mut self.cell) else { return true };
+        let (payload, layout, marks) = (block.payload(), self.reader.layout(), block.marks());
+        loop {
+            match visit(cell.cell(payload)) {
+                Visit::Leave => return true,
+                Visit::Take => {}
+                Visit::TakeLast => return false,
+            }
+            let Some(next) = CellAt::parse(payload, cell.end, layout) else { return false };
+            self.asked = marks.prefetch_keys(self.asked, next.start, payload);
+            next.prefetch_next(payload);
+            *cell = next;
+        }
     }
 
     /// Passes over up to `most` cells of `row`, which the current cell is of, as long as the next one is in the same

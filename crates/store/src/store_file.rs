@@ -8,7 +8,7 @@ use crate::{
 };
 use bytes::Bytes;
 use martite_cell::{CellRef, Order, key};
-use martite_hfile::{BlockSource, HFileError, Reader, Scanner, Step, format::info};
+use martite_hfile::{BlockSource, HFileError, Reader, Scanner, Step, Visit, format::info};
 use std::{
     cmp::{Ordering, Reverse},
     path::{Path, PathBuf},
@@ -248,6 +248,11 @@ impl StoreFileScanner {
     pub fn forget(&mut self) {
         self.inner.inner.forget();
         self.inner.outside = false;
+    }
+    /// See [`Scanner::run`]; halves show nothing.
+    #[inline]
+    pub fn run<'s>(&'s mut self, visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
+        if self.inner.half.is_some() { true } else { self.inner.inner.run(visit) }
     }
     /// See [`Scanner::pass_row`]; halves pass nothing.
     #[inline]

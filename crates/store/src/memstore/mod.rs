@@ -8,6 +8,7 @@
 //! A reader takes the segments as they are and keeps them alive; what is written later has a newer sequence id than the
 //! reader's read point, so it does not matter whether the reader meets it.
 
+mod row_index;
 mod segment;
 mod skiplist;
 
@@ -49,11 +50,7 @@ impl MemStore {
     /// Copies cells in and returns the bytes that the data size grew by. `now_ms` is when the edit came in.
     pub fn add_all<'a>(&self, cells: impl IntoIterator<Item = CellRef<'a>>, now_ms: u64) -> u64 {
         let segments = self.segments.read();
-        let mut added = 0;
-        for cell in cells {
-            segments.active.add(&cell);
-            added += data_bytes(&cell);
-        }
+        let added = segments.active.add_all(cells);
         if added > 0 {
             segments.active.mark_edit(now_ms);
         }

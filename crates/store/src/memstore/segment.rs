@@ -1,11 +1,12 @@
 //! A segment of the memstore: a sorted list of cells with what is known about all of them.
 
-use super::skiplist::{Cursor, SkipList};
+use super::skiplist::{Cursor, Inserter, SkipList};
 use martite_cell::{CellRef, CellType, Order, TimeRange};
+use martite_hfile::Visit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Mem};
 
-/// How many cells a forward seek steps over before it searches.
+/// How many cells a forward seek steps over before it follows longer links.
 const NEAR: usize = 4;
 
 /// Cells in memory. One segment of a memstore is active; the others are frozen and only read.
@@ -34,8 +35,25 @@ impl Segment {
         }
     }
 
-    /// Copies a cell in. The ranges are widened first, so that whoever sees the cell also sees it counted.
+    /// Copies a cell in.
     pub fn add(&self, cell: &CellRef<'_>) {
+        self.add_all([*cell]);
+    }
+
+    /// Copies cells in and returns the bytes that the data size grew by. Cheaper the nearer each is to the one before.
+    pub fn add_all<'a>(&self, cells: impl IntoIterator<Item = CellRef<'a>>) -> u64 {
+        let mut inserter = Inserter::new(&self.list);
+        let mut added = 0;
+        for cell in cells {
+            self.widen(&cell);
+            added += data_bytes(&cell);
+            inserter.insert(&cell);
+        }
+        added
+    }
+
+    /// Before a cell is put in: whoever sees it also sees it counted.
+    fn widen(&self, cell: &CellRef<'_>) {
         let timestamp = cell.timestamp();
         // A marker that covers all older versions touches every time before it (HBase: TimeRangeTracker).
         let type_code = cell.type_code();
@@ -48,7 +66,6 @@ impl Segment {
         lower(&self.min_seq_id, cell.seq_id);
         raise(&self.max_seq_id, cell.seq_id);
         self.data_size.fetch_add(data_bytes(cell), Mem::Relaxed);
-        self.list.insert(cell);
     }
 
     /// Notes that an edit came in at `now_ms`; only the first one counts.
@@ -98,7 +115,13 @@ impl Segment {
     }
     /// A cursor over the cells, on none of them yet.
     pub fn scanner(&self) -> SegmentScanner {
-        SegmentScanner { cursor: Cursor::new(self.list.clone()), order: self.list.order() }
+        SegmentScanner { cursor: Cursor::new(self.list.clone()), order: self.list.order(), in_row: false }
+    }
+
+    /// A cursor at the first cell of a row, whose first seek is for a key in that row; none if the row is not here.
+    pub fn row_scanner(&self, row: &[u8]) -> Option<SegmentScanner> {
+        let mut scanner = SegmentScanner { in_row: true, ..self.scanner() };
+        scanner.cursor.seek_to_row(row).then_some(scanner)
     }
 }
 
@@ -123,6 +146,8 @@ pub fn data_bytes(cell: &CellRef<'_>) -> u64 {
 pub struct SegmentScanner {
     cursor: Cursor,
     order: Order,
+    /// It stands at the start of the row that it will be sent to.
+    in_row: bool,
 }
 
 impl SegmentScanner {
@@ -134,6 +159,11 @@ impl SegmentScanner {
     pub fn next(&mut self) {
         self.cursor.next();
     }
+    /// Shows the current cell and those after it to `visit`. False: it stands at the last cell that was taken.
+    #[inline]
+    pub fn run<'s>(&'s mut self, visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
+        self.cursor.run(visit)
+    }
     pub fn seek_to_first(&mut self) {
         self.cursor.seek_to_first();
     }
@@ -142,7 +172,7 @@ impl SegmentScanner {
     }
     /// To the first cell not before `key`.
     pub fn seek(&mut self, key: &[u8]) {
-        self.cursor.seek(key);
+        if std::mem::take(&mut self.in_row) { self.reseek(key) } else { self.cursor.seek(key) }
     }
     /// As `seek`, for a key ahead: near cells are stepped over.
     pub fn reseek(&mut self, key: &[u8]) {
@@ -152,9 +182,7 @@ impl SegmentScanner {
                 _ => return,
             }
         }
-        if self.cursor.peek().is_some() {
-            self.cursor.seek(key);
-        }
+        self.cursor.seek_forward(key);
     }
     /// To the last cell before `key`; false when there is none.
     pub fn seek_before(&mut self, key: &[u8]) -> bool {

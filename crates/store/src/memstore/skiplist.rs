@@ -1,4 +1,5 @@
-//! The memstore's sorted list: an insert-only skip list in an arena. The only unsafe code of the crate.
+//! The memstore's sorted list: an insert-only skip list in an arena, and an index of its rows. The only unsafe code of
+//! the crate.
 //!
 //! ```text
 //! node   | u64 seq id | u32 key len | u32 value len | u32 tags len | u32 height | next[height] | key | value | tags |
@@ -10,7 +11,9 @@
 //! link is published (release) and never afterwards, so readers (acquire) need no lock.
 #![allow(unsafe_code)]
 
-use martite_cell::{CellRef, Order};
+use super::row_index::{Nodes, RowIndex};
+use martite_cell::{CellRef, Order, key};
+use martite_hfile::Visit;
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cmp::Ordering;
@@ -28,6 +31,8 @@ const BIG_NODE: usize = MAX_CHUNK / 8;
 /// Allocation lanes: writers on different threads rarely bump the same counter.
 const LANES: usize = 4;
 const ALIGN: usize = align_of::<Node>();
+/// So far from the first cell of its row the place of a cell is looked for, before it is searched from the top.
+const NEAR: usize = 8;
 
 /// The fixed part of a node; the tower of `height` links and the cell's bytes follow it in memory.
 #[repr(C)]
@@ -161,6 +166,8 @@ pub(crate) struct SkipList {
     /// Bytes of all nodes.
     used: AtomicU64,
     arena: Arena,
+    /// Of [`Order::Default`] only: rows of hbase:meta can be equal without being the same bytes.
+    rows: RowIndex<Node>,
 }
 
 impl SkipList {
@@ -172,6 +179,7 @@ impl SkipList {
             len: AtomicUsize::new(0),
             used: AtomicU64::new(0),
             arena: Arena::new(),
+            rows: RowIndex::new(),
         }
     }
 
@@ -184,45 +192,20 @@ impl SkipList {
         self.len.load(Mem::Relaxed)
     }
 
-    /// Bytes of memory that the cells take.
+    /// Bytes of memory that the cells and the index of their rows take.
     pub(crate) fn used_bytes(&self) -> u64 {
-        self.used.load(Mem::Relaxed)
+        self.used.load(Mem::Relaxed) + self.rows.allocated_bytes()
     }
 
-    /// Bytes of memory that were allocated: the cells, and what chunks have left.
+    /// Bytes of memory that were allocated: the cells, what chunks have left, and the index.
     pub(crate) fn allocated_bytes(&self) -> u64 {
-        self.arena.allocated.load(Mem::Relaxed)
+        self.arena.allocated.load(Mem::Relaxed) + self.rows.allocated_bytes()
     }
 
     /// Copies `cell` into the list.
+    #[cfg(test)]
     pub(crate) fn insert(&self, cell: &CellRef<'_>) {
-        let height = height_of(self.len.fetch_add(1, Mem::Relaxed) as u64);
-        let node = self.make_node(cell, height);
-        let mut top = self.height.load(Mem::Relaxed);
-        while top < height {
-            match self.height.compare_exchange_weak(top, height, Mem::Relaxed, Mem::Relaxed) {
-                Ok(_) => top = height,
-                Err(now) => top = now,
-            }
-        }
-        let mut before = [ptr::null_mut(); MAX_HEIGHT];
-        let mut after = [ptr::null_mut(); MAX_HEIGHT];
-        let mut at = ptr::null_mut();
-        for level in (0..top).rev() {
-            (at, after[level]) = self.last_before(at, level, cell.key, cell.seq_id);
-            before[level] = at;
-        }
-        for level in 0..height {
-            loop {
-                // SAFETY: `node` is ours and has `height` links.
-                unsafe { link(node, level) }.store(after[level], Mem::Relaxed);
-                let link = self.link_after(before[level], level);
-                if link.compare_exchange(after[level], node, Mem::Release, Mem::Relaxed).is_ok() {
-                    break;
-                }
-                (before[level], after[level]) = self.last_before(before[level], level, cell.key, cell.seq_id);
-            }
-        }
+        Inserter::new(self).insert(cell);
     }
 
     fn make_node(&self, cell: &CellRef<'_>, height: usize) -> *mut Node {
@@ -279,6 +262,11 @@ impl SkipList {
         self.order.keys(node_key, key).then_with(|| seq_id.cmp(&node_seq))
     }
 
+    /// The first node of the row; null if there is none, or no index.
+    fn first_of(&self, row: &[u8]) -> *mut Node {
+        self.rows.get(row, self)
+    }
+
     /// The last node before `(key, seq_id)` and the first one not before it.
     fn search(&self, key: &[u8], seq_id: u64) -> (*mut Node, *mut Node) {
         let mut found = (ptr::null_mut(), ptr::null_mut());
@@ -300,6 +288,118 @@ impl SkipList {
             }
         }
         at
+    }
+}
+
+impl Nodes<Node> for SkipList {
+    fn row(&self, node: *mut Node) -> &[u8] {
+        // SAFETY: the index has nodes of this list only.
+        key::row(unsafe { key_of(node) })
+    }
+
+    /// Of equal cells the one that was added last comes first.
+    fn is_before(&self, a: *mut Node, b: *mut Node) -> bool {
+        // SAFETY: as above.
+        let (key, seq_id) = unsafe { (key_of(b), (*b).seq_id) };
+        self.compare(a, key, seq_id) != Ordering::Greater
+    }
+}
+
+/// Adds cells one after the other. It remembers around which nodes it was last: the next cell is often near.
+pub(crate) struct Inserter<'l> {
+    list: &'l SkipList,
+    /// At each level the nodes before (null: the head) and after (null: the end) the last place.
+    before: [*mut Node; MAX_HEIGHT],
+    after: [*mut Node; MAX_HEIGHT],
+    /// Of how many levels they are known.
+    known: usize,
+    /// The node that was added last.
+    last: *mut Node,
+}
+
+impl<'l> Inserter<'l> {
+    pub(crate) fn new(list: &'l SkipList) -> Inserter<'l> {
+        let none = [ptr::null_mut(); MAX_HEIGHT];
+        Inserter { list, before: none, after: none, known: 0, last: ptr::null_mut() }
+    }
+
+    /// Copies `cell` into the list.
+    pub(crate) fn insert(&mut self, cell: &CellRef<'_>) {
+        let list = self.list;
+        let height = height_of(list.len.fetch_add(1, Mem::Relaxed) as u64);
+        list.height.fetch_max(height, Mem::Relaxed);
+        let node = list.make_node(cell, height);
+        self.find(cell, height);
+        for level in 0..height {
+            loop {
+                let after = self.after[level];
+                // SAFETY: `node` is ours and has `height` links.
+                unsafe { link(node, level) }.store(after, Mem::Relaxed);
+                let link = list.link_after(self.before[level], level);
+                if link.compare_exchange(after, node, Mem::Release, Mem::Relaxed).is_ok() {
+                    break;
+                }
+                (self.before[level], self.after[level]) =
+                    list.last_before(self.before[level], level, cell.key, cell.seq_id);
+            }
+        }
+        self.index(node, cell.row());
+        self.before[..height].fill(node);
+        self.last = node;
+    }
+
+    /// Finds the place of a cell, at `height` levels at least.
+    fn find(&mut self, cell: &CellRef<'_>, height: usize) {
+        let (list, key, seq_id) = (self.list, cell.key, cell.seq_id);
+        let near = (height <= self.known).then(|| (0..self.known).find(|level| self.encloses(*level, key, seq_id)));
+        let (mut at, levels) = match near.flatten() {
+            Some(level) => (self.before[level], level),
+            None if height == 1 && self.find_in_row(cell) => return,
+            None => {
+                self.known = list.height.load(Mem::Relaxed);
+                (ptr::null_mut(), self.known)
+            }
+        };
+        for level in (0..levels).rev() {
+            (at, self.after[level]) = list.last_before(at, level, key, seq_id);
+            self.before[level] = at;
+        }
+    }
+
+    /// Whether a place is inside the known gap of a level.
+    fn encloses(&self, level: usize, key: &[u8], seq_id: u64) -> bool {
+        let (before, after) = (self.before[level], self.after[level]);
+        (before.is_null() || self.list.compare(before, key, seq_id).is_lt())
+            && (after.is_null() || self.list.compare(after, key, seq_id).is_ge())
+    }
+
+    /// Finds the place at the lowest level among the next cells of the row; false if it is not there.
+    fn find_in_row(&mut self, cell: &CellRef<'_>) -> bool {
+        let list = self.list;
+        let mut before = list.first_of(cell.row());
+        if before.is_null() || list.compare(before, cell.key, cell.seq_id).is_ge() {
+            return false;
+        }
+        for _ in 0..NEAR {
+            let after = list.link_after(before, 0).load(Mem::Acquire);
+            if after.is_null() || list.compare(after, cell.key, cell.seq_id).is_ge() {
+                (self.before[0], self.after[0], self.known) = (before, after, 1);
+                return true;
+            }
+            before = after;
+        }
+        false
+    }
+
+    /// Sees to it that the row of `node` is in the index, no later than at `node`.
+    fn index(&self, node: *mut Node, row: &[u8]) {
+        let list = self.list;
+        // Behind a node of this row that we have put into the index there is nothing to do. That others have put theirs
+        // there cannot be known: they may be about to.
+        let behind_ours = !self.last.is_null() && self.before[0] == self.last && list.row(self.last) == row;
+        if list.order == Order::Default && !behind_ours {
+            list.rows.lower(row, node, list);
+        }
     }
 }
 
@@ -339,6 +439,63 @@ unsafe fn key_of<'a>(node: *mut Node) -> &'a [u8] {
 }
 
 /// # Safety
+/// `node` is a finished node, and its list outlives `'a`.
+#[inline]
+unsafe fn cell_of<'a>(node: *mut Node) -> CellRef<'a> {
+    // SAFETY: the node's bytes follow its tower, lengths as in its header.
+    unsafe {
+        let header = &*node;
+        let at = tower(node).add(header.height as usize).cast::<u8>().cast_const();
+        let (key_len, value_len) = (header.key_len as usize, header.value_len as usize);
+        CellRef {
+            key: std::slice::from_raw_parts(at, key_len),
+            value: std::slice::from_raw_parts(at.add(key_len), value_len),
+            tags: std::slice::from_raw_parts(at.add(key_len + value_len), header.tags_len as usize),
+            seq_id: header.seq_id,
+        }
+    }
+}
+
+/// The next node that is not the same cell again; null at the end. Asks for the memory of the one after it.
+///
+/// # Safety
+/// `node` is a finished node, and its list lives.
+#[inline]
+unsafe fn next_cell(node: *mut Node) -> *mut Node {
+    let mut at = node;
+    loop {
+        // SAFETY: every node has a link at level 0, and it leads to finished nodes.
+        unsafe {
+            at = link(at, 0).load(Mem::Acquire);
+            if at.is_null() {
+                return at;
+            }
+            prefetch(link(at, 0).load(Mem::Relaxed));
+            if !is_same_cell(node, at) {
+                return at;
+            }
+        }
+    }
+}
+
+/// Brings the beginning of a node into the processor's caches, without waiting for it.
+#[inline]
+fn prefetch(node: *mut Node) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let at = node.cast::<i8>();
+        // SAFETY: a hint: nothing is read that the program could see, and no address makes it fault.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(at);
+            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = node;
+}
+
+/// # Safety
 /// Both are finished nodes, and their list lives.
 #[inline]
 unsafe fn is_same_cell(a: *mut Node, b: *mut Node) -> bool {
@@ -366,38 +523,67 @@ impl Cursor {
     /// The cell under the cursor.
     #[inline]
     pub(crate) fn peek(&self) -> Option<CellRef<'_>> {
-        if self.node.is_null() {
-            return None;
-        }
-        // SAFETY: the node belongs to `list`, which we hold; its bytes follow its tower, lengths as in its header.
-        unsafe {
-            let node = &*self.node;
-            let at = tower(self.node).add(node.height as usize).cast::<u8>().cast_const();
-            let (key_len, value_len) = (node.key_len as usize, node.value_len as usize);
-            Some(CellRef {
-                key: std::slice::from_raw_parts(at, key_len),
-                value: std::slice::from_raw_parts(at.add(key_len), value_len),
-                tags: std::slice::from_raw_parts(at.add(key_len + value_len), node.tags_len as usize),
-                seq_id: node.seq_id,
-            })
-        }
+        // SAFETY: the node belongs to `list`, which we hold.
+        (!self.node.is_null()).then(|| unsafe { cell_of(self.node) })
     }
 
     /// To the next cell; stays behind the last one. A cell that was added again, with the same key and sequence id, is
     /// passed over: the last one, which comes first, stands for all of them.
     #[inline]
     pub(crate) fn next(&mut self) {
-        let last = self.node;
-        if last.is_null() {
+        if !self.node.is_null() {
+            // SAFETY: `self.node` is a node of `list`, which we hold.
+            self.node = unsafe { next_cell(self.node) };
+        }
+    }
+
+    /// Shows the current cell and those after it to `visit`. True: it stands at a cell that was not taken, or at none.
+    /// False: at the last one that was taken.
+    #[inline]
+    pub(crate) fn run<'s>(&'s mut self, mut visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
+        while !self.node.is_null() {
+            // SAFETY: the node belongs to `list`, which is held as long as `self`.
+            match visit(unsafe { cell_of(self.node) }) {
+                Visit::Leave => return true,
+                Visit::TakeLast => return false,
+                // SAFETY: as above.
+                Visit::Take => self.node = unsafe { next_cell(self.node) },
+            }
+        }
+        true
+    }
+
+    /// To the first cell of a row, by the index; false if the row is not there.
+    pub(crate) fn seek_to_row(&mut self, row: &[u8]) -> bool {
+        if self.list.order != Order::Default {
+            self.seek(&key::first_on_row(row));
+            return true;
+        }
+        self.node = self.list.first_of(row);
+        !self.node.is_null()
+    }
+
+    /// To the first cell whose key is not before `key`, unless the cursor is there or past it: up and forward as far as
+    /// links lead, then down. What it costs depends on how far that is, not on the list.
+    pub(crate) fn seek_forward(&mut self, key: &[u8]) {
+        let list = &*self.list;
+        let mut at = self.node;
+        if at.is_null() || list.compare(at, key, u64::MAX).is_ge() {
             return;
         }
         loop {
-            // SAFETY: `self.node` is a node of `list`, which we hold; every node has a link at level 0.
-            self.node = unsafe { link(self.node, 0) }.load(Mem::Acquire);
-            // SAFETY: both are nodes of `list`.
-            if self.node.is_null() || unsafe { !is_same_cell(last, self.node) } {
-                return;
+            // SAFETY: `at` is a node of `list`: the one under the cursor, or one after it.
+            let top = unsafe { (*at).height } as usize - 1;
+            let mut next = list.link_after(at, top).load(Mem::Acquire);
+            if !next.is_null() && list.compare(next, key, u64::MAX).is_lt() {
+                at = next;
+                continue;
             }
+            for level in (0..top).rev() {
+                (at, next) = list.last_before(at, level, key, u64::MAX);
+            }
+            self.node = next;
+            return;
         }
     }
 
@@ -491,17 +677,69 @@ mod tests {
     }
 
     #[test]
+    fn seeks_ahead_and_rows_are_found_as_by_a_search() {
+        let list = Arc::new(SkipList::new(Order::Default));
+        let rows = if cfg!(miri) { 30 } else { 700 };
+        // Some rows have one cell, some hundreds of versions.
+        for i in 0..rows * 3 {
+            let row = (i * 7919) % rows;
+            for version in 0..if row % 50 == 7 { 100 } else { 1 } {
+                list.insert(&cell(row * 2, version, u64::from(i), b"v").as_ref());
+            }
+        }
+        let (mut ahead, mut searched) = (Cursor::new(list.clone()), Cursor::new(list.clone()));
+        for from in (0..rows * 2).step_by(3) {
+            let row = format!("row{from:05}").into_bytes();
+            searched.seek(&key::first_on_row(&row));
+            let there = searched.peek().is_some_and(|c| c.row() == row);
+            assert_eq!(ahead.seek_to_row(&row), there, "{from}");
+            assert!(!there || ahead.node == searched.node);
+            for distance in [0, 1, 2, 10, 100, 1_000] {
+                let target = key::last_on_column(format!("row{:05}", from + distance).as_bytes(), b"f", b"q");
+                searched.seek(&target);
+                ahead.seek(&key::first_on_row(&row));
+                ahead.seek_forward(&target);
+                assert_eq!(ahead.node, searched.node, "{from} and {distance} on");
+            }
+        }
+    }
+
+    #[test]
+    fn one_inserter_puts_cells_where_many_do() {
+        let lists = [Arc::new(SkipList::new(Order::Default)), Arc::new(SkipList::new(Order::Default))];
+        let mut one = Inserter::new(&lists[0]);
+        let rows = if cfg!(miri) { 20 } else { 400 };
+        for i in 0..rows * 5 {
+            // Up and down, near and far, rows that are there and others.
+            let row = if i % 7 < 4 { i / 7 } else { (i * 7919) % rows };
+            let cell = cell(row, u64::from(i % 11), u64::from(i), &i.to_le_bytes());
+            one.insert(&cell.as_ref());
+            lists[1].insert(&cell.as_ref());
+        }
+        assert_eq!(all(&lists[0]), all(&lists[1]));
+        let mut cursor = Cursor::new(lists[0].clone());
+        for c in all(&lists[1]) {
+            assert!(cursor.seek_to_row(c.as_ref().row()));
+            assert!(cursor.peek().is_some_and(|first| first.row() == c.as_ref().row()));
+            assert!(!cursor.peek().is_some_and(|first| Order::Default.cells(&first, &c.as_ref()).is_gt()));
+        }
+    }
+
+    #[test]
     fn memory_is_counted_to_the_byte() {
         let list = Arc::new(SkipList::new(Order::Default));
         assert_eq!(list.allocated_bytes(), 0);
         let small = cell(1, 1, 1, b"v");
         list.insert(&small.as_ref());
-        assert_eq!(list.used_bytes(), node_size(&small.as_ref(), height_of(0)) as u64);
-        assert_eq!(list.allocated_bytes(), (MIN_CHUNK + size_of::<Chunk>()) as u64);
+        let index = list.rows.allocated_bytes();
+        assert!(index > 0);
+        assert_eq!(list.used_bytes() - index, node_size(&small.as_ref(), height_of(0)) as u64);
+        assert_eq!(list.allocated_bytes() - index, (MIN_CHUNK + size_of::<Chunk>()) as u64);
         let big = cell(2, 1, 1, &vec![7; BIG_NODE + 1]);
         list.insert(&big.as_ref());
         let big_bytes = node_size(&big.as_ref(), height_of(1)) + size_of::<Chunk>();
-        assert_eq!(list.allocated_bytes(), (MIN_CHUNK + size_of::<Chunk>() + big_bytes) as u64);
+        let index = list.rows.allocated_bytes();
+        assert_eq!(list.allocated_bytes() - index, (MIN_CHUNK + size_of::<Chunk>() + big_bytes) as u64);
         assert_eq!(all(&list)[1], big);
     }
 
@@ -529,6 +767,14 @@ mod tests {
             });
         });
         let cells = all(&list);
+        let mut cursor = Cursor::new(list.clone());
+        for at in 0..cells.len() {
+            let (row, before) = (cells[at].as_ref().row().to_vec(), at.checked_sub(1).map(|i| cells[i].as_ref()));
+            if before.is_none_or(|before| before.row() != row) {
+                assert!(cursor.seek_to_row(&row));
+                assert_eq!(cursor.peek().map(|c| c.to_owned_cell()).as_ref(), Some(&cells[at]));
+            }
+        }
         assert_eq!(cells.len(), (threads * each) as usize);
         assert!(cells.is_sorted_by(|a, b| Order::Default.cells(&a.as_ref(), &b.as_ref()).is_lt()));
     }

@@ -56,6 +56,39 @@ impl Wildcard {
         self.last_type = 0;
     }
 
+    /// Whether the column that was looked at last is this one.
+    #[inline]
+    pub(super) fn is_in(&self, qualifier: &[u8]) -> bool {
+        self.has_column && self.column == qualifier
+    }
+
+    /// Whether no more versions of a column are wanted behind `count`.
+    #[inline]
+    pub(super) fn has_all(&self, count: u32) -> bool {
+        count >= self.versions.max
+    }
+
+    /// The same of the column that was looked at last.
+    #[inline]
+    pub(super) fn has_all_counted(&self) -> bool {
+        self.has_all(self.count)
+    }
+
+    #[inline]
+    pub(super) fn is_expired(&self, timestamp: u64) -> bool {
+        self.versions.is_expired(timestamp)
+    }
+
+    /// The put `cell` was included, the first version of its column.
+    pub(super) fn set_only_version(&mut self, cell: &CellRef<'_>) {
+        self.has_column = true;
+        self.column.clear();
+        self.column.extend_from_slice(cell.qualifier());
+        self.count = 1;
+        self.last_timestamp = cell.timestamp();
+        self.last_type = cell.type_code();
+    }
+
     #[inline]
     fn check_versions(&mut self, cell: &CellRef<'_>, timestamp: u64, type_code: u8, ignore_count: bool) -> Match {
         let qualifier = cell.qualifier();

@@ -32,7 +32,7 @@ pub struct CompactionScanner {
 impl CompactionScanner {
     /// Every segment and file of `view` is read, whatever its sequence ids.
     pub fn new(view: ReadView, family: Arc<FamilyOptions>, scan: CompactionScan) -> CompactionScanner {
-        let segments = view.segments.iter().map(|s| Source::segment(s, u64::MAX));
+        let segments = view.segments.iter().map(|s| Source::segment(s.scanner(), u64::MAX));
         let files = view.files.iter().rev().map(|f| Source::file(f, u64::MAX, false));
         CompactionScanner {
             merge: Merge::new(segments.chain(files).collect(), family.order, false),

@@ -8,6 +8,7 @@ use super::StoreScan;
 use super::columns::{Columns, Versions};
 use super::deletes::{Deleted, Deletes};
 use super::new_version::NewVersionTracker;
+use super::run::RunRules;
 use crate::{FamilyOptions, KeepDeleted};
 use bytes::Bytes;
 use martite_cell::{CellRef, CellType, Order, TimeRange, key, tags};
@@ -158,7 +159,7 @@ impl CurrentRow {
     }
     #[inline]
     pub(super) fn holds(&self, key: &[u8]) -> bool {
-        self.set && key.get(..self.prefix.len()).is_some_and(|prefix| key::is_same_row(prefix, &self.prefix))
+        self.set && key::is_in_row(key, &self.prefix)
     }
 }
 
@@ -184,6 +185,8 @@ pub(super) struct UserMatcher {
     seek_on_markers: bool,
     range_markers: u32,
     last_marker: Vec<u8>,
+    /// Nothing about the scan itself forbids runs.
+    may_run: bool,
     /// With a filter: versions of a column to return, and those returned of the last column.
     versions_after_filter: u32,
     filtered_count: u32,
@@ -222,6 +225,9 @@ impl UserMatcher {
             see_past_markers,
             range_markers: 0,
             last_marker: Vec::new(),
+            may_run: !(scan.reversed || scan.raw || has_filter)
+                && (scan.store_limit, scan.store_offset, family.order) == (-1, 0, Order::Default)
+                && result_max > 0,
             versions_after_filter: result_max,
             filtered_count: 0,
             filtered_column: Vec::new(),
@@ -246,6 +252,18 @@ impl UserMatcher {
     /// Whether the cell with this key is of the row that is set.
     pub(super) fn is_in_row(&self, key: &[u8]) -> bool {
         self.row.holds(key)
+    }
+
+    /// What cells of the row that is set a run may take now; none if each has to be looked at.
+    #[inline]
+    pub(super) fn run_rules(&mut self) -> Option<RunRules<'_>> {
+        match &mut self.tracker {
+            Tracker::Plain { columns: Columns::Wildcard(columns), deletes } if self.may_run && deletes.is_empty() => {
+                self.range_markers = 0;
+                Some(RunRules { row_prefix: &self.row.prefix, time_range: self.time_range, columns })
+            }
+            _ => None,
+        }
     }
 
     /// Whether the scan can want a row after this one.

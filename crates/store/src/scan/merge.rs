@@ -169,6 +169,22 @@ impl Merge {
         }
     }
 
+    /// The source of the current cell, and the key from which on others have a cell. None where a move is to be finished.
+    #[inline]
+    pub(super) fn top_and_next(&mut self) -> Option<(&mut Source, Option<&[u8]>)> {
+        if self.moved {
+            return None;
+        }
+        match self.sorted[..] {
+            [] => None,
+            [top] => Some((&mut self.sources[top as usize], None)),
+            [top, next, ..] => {
+                let [top, next] = self.sources.get_disjoint_mut([top as usize, next as usize]).ok()?;
+                Some((top, next.peek_key()))
+            }
+        }
+    }
+
     /// Past the current cell.
     #[inline]
     pub(super) fn next(&mut self, src: &dyn BlockSource) -> Moved {

@@ -19,6 +19,7 @@ mod merge;
 mod new_version;
 mod prune;
 mod row_read;
+mod run;
 mod source;
 mod store_scanner;
 

@@ -22,7 +22,9 @@ impl Pruning {
         let (range, oldest) = (time_wanted(family, scan), oldest_wanted(family, scan));
         let mut chosen = Vec::with_capacity(view.segments.len() + view.files.len());
         for segment in view.segments.iter().filter(|s| s.may_hold(&range, oldest)) {
-            let mut source = Source::segment(segment, scan.read_point);
+            let cells = if scan.is_get { segment.row_scanner(&scan.start_row) } else { Some(segment.scanner()) };
+            let Some(cells) = cells else { continue };
+            let mut source = Source::segment(cells, scan.read_point);
             source.starts_at_column = starts_at_column(scan, segment.has_family_markers());
             chosen.push(source);
         }

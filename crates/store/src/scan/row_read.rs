@@ -86,6 +86,19 @@ impl RowRead<'_> {
         None
     }
 
+    /// How many cells may be looked at before something has to be asked again; 1 at least, after `end_before_cell`.
+    #[inline]
+    pub(super) fn cells_to_next_check(&self) -> u64 {
+        let to_time = CELLS_PER_TIME_CHECK - self.cells_scanned % CELLS_PER_TIME_CHECK;
+        self.limits.pause_at.saturating_sub(self.cells_scanned).clamp(1, to_time)
+    }
+
+    /// Whether the output has reached one of its limits.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        !self.discard && (self.out.len() >= self.limits.cells_end || self.out.size_bytes() >= self.limits.bytes_end)
+    }
+
     /// After a cell was kept or passed over.
     #[inline]
     pub(super) fn end_after_cell(&self, kept: bool) -> Option<StoreEnd> {

@@ -5,9 +5,9 @@
 //! moved already and only has to pass over invisible cells.
 
 use crate::memstore::SegmentScanner;
-use crate::{Segment, StoreError, StoreFile, StoreFileScanner};
+use crate::{StoreError, StoreFile, StoreFileScanner};
 use martite_cell::{CellRef, CellType, key};
-use martite_hfile::{BlockSource, Step};
+use martite_hfile::{BlockSource, Step, Visit};
 use std::sync::Arc;
 
 /// Passes `Need` on; the way `?` does errors.
@@ -46,9 +46,9 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn segment(segment: &Segment, read_point: u64) -> Source {
+    pub(super) fn segment(cells: SegmentScanner, read_point: u64) -> Source {
         // The active segment grows, so its newest sequence id says nothing.
-        Source::new(Cells::Segment(segment.scanner()), read_point, true)
+        Source::new(Cells::Segment(cells), read_point, true)
     }
 
     pub(super) fn file(file: &Arc<StoreFile>, read_point: u64, cache_blocks: bool) -> Source {
@@ -226,6 +226,26 @@ impl Source {
             Cells::File(file) if !self.has_newer && !self.unsettled && self.lazy.is_none() => file.pass_row(row, most),
             _ => (0, false),
         }
+    }
+
+    /// Shows the current cell and those after it to `visit`, as far as nothing is to be waited for. True: it stands at a
+    /// cell that was not taken. If cells were taken, [`Self::ran`] is to be told.
+    #[inline]
+    pub(super) fn run<'s>(&'s mut self, visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
+        if self.unsettled || self.lazy.is_some() {
+            return true;
+        }
+        match &mut self.cells {
+            Cells::Segment(s) => s.run(visit),
+            Cells::File(f) => f.run(visit),
+        }
+    }
+
+    /// After a run that took cells: the next move is one forward, which stays at a cell that was not taken if that is
+    /// visible.
+    #[inline]
+    pub(super) fn ran(&mut self, left: bool) {
+        self.unsettled = left;
     }
 
     /// To the first visible cell not before `key`.

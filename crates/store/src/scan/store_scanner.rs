@@ -4,6 +4,7 @@ use super::matcher::{Match, UserMatcher};
 use super::merge::{Merge, Start};
 use super::prune::Pruning;
 use super::row_read::{RowRead, StoreEnd};
+use super::run::run;
 use super::source::{Source, ready};
 use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError};
@@ -228,12 +229,27 @@ impl StoreScanner {
             if let Some(end) = read.end_before_cell() {
                 return Ok(Step::Ready(end));
             }
-            read.cells_scanned += 1;
             let begins_row = !self.matcher.has_row();
             if begins_row {
                 self.matcher.set_row(&cell);
                 self.count_in_row = 0;
             }
+            if read.filter.is_none()
+                && let Some(rules) = self.matcher.run_rules()
+            {
+                let ran = run(&mut self.merge, rules, self.scan.read_point, read);
+                if ran.cells > 0 {
+                    self.count_in_row += ran.included;
+                    self.kept = ran.kept;
+                    self.pending = Move::Next;
+                    match ran.end {
+                        Some(end) => return Ok(Step::Ready(end)),
+                        None => continue,
+                    }
+                }
+            }
+            let Some(cell) = self.merge.peek() else { continue };
+            read.cells_scanned += 1;
             let mut code = self.matcher.check(&cell, begins_row, read.filter.as_deref_mut());
             if let Match::Include | Match::IncludeNextCol | Match::IncludeNextRow = code {
                 self.count_in_row += 1;
