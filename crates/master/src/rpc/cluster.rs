@@ -5,7 +5,7 @@ use crate::catalog::RegionEntry;
 use crate::services::Services;
 use crate::switches::Switch;
 use crate::{MasterError, class};
-use martite_catalog::RegionState;
+use martite_catalog::{RegionState, TableState};
 use martite_proto as pb;
 use pb::Option as Part;
 
@@ -90,18 +90,22 @@ fn in_transition(services: &Services) -> Vec<pb::RegionInTransition> {
     regions.map(message).collect()
 }
 
+/// As HBase counts: of a table that is disabled nothing, else what is neither open nor split is in transition.
 fn region_counts(services: &Services) -> Vec<pb::TableRegionStatesCount> {
     let count = |table: &crate::catalog::TableEntry| {
-        let regions = services.catalog.regions(table.name());
-        let of = |wanted: fn(&RegionEntry) -> bool| regions.iter().filter(|r| wanted(r)).count() as u32;
+        let is_disabled = matches!(table.state, TableState::Disabled | TableState::Disabling);
+        let regions = if is_disabled { Vec::new() } else { services.catalog.regions(table.name()) };
+        let of = |wanted| regions.iter().filter(|r| r.state == wanted).count() as u32;
+        let (open_regions, split_regions) = (of(RegionState::Open), of(RegionState::Split));
+        let total_regions = regions.len() as u32;
         pb::TableRegionStatesCount {
             table_name: table.name().to_proto(),
             region_states_count: pb::RegionStatesCount {
-                open_regions: of(|r| r.state == RegionState::Open),
-                split_regions: of(|r| r.state == RegionState::Split),
-                closed_regions: of(|r| r.state == RegionState::Closed),
-                regions_in_transition: of(is_in_transition),
-                total_regions: of(|_| true),
+                open_regions,
+                split_regions,
+                closed_regions: of(RegionState::Closed),
+                regions_in_transition: total_regions - open_regions - split_regions,
+                total_regions,
             },
         }
     };

@@ -37,6 +37,10 @@ pub fn set_region_state(
         if entry.info.is_meta() {
             return Err(MasterError::do_not_retry("the state of hbase:meta's region is not in hbase:meta"));
         }
+        // As in HBase, where nothing changes nothing is told.
+        if entry.state == state {
+            continue;
+        }
         let edit = MetaEdit::region(&entry.info, call.services.now_ms());
         call.services.meta.apply(&[edit.state(state, entry.info.replica_id())])?;
         call.services.catalog.update_region(entry.info.encoded_name(), |r| r.state = state);
