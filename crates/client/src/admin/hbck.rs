@@ -31,7 +31,7 @@ impl Admin {
         TableState::from_code(code).ok_or_else(|| Error::Malformed(format!("{table} had the unknown state {code}")))
     }
 
-    /// Writes a region's state into hbase:meta, and does nothing else; answers the one before.
+    /// Writes a region's state into hbase:meta, and does nothing else; answers the one before, or None if it was the same.
     pub async fn set_region_state_in_meta(
         &self,
         encoded_name: &str,

@@ -288,6 +288,19 @@ impl Admin {
         self.master("GetQuotaStates", &pb::GetQuotaStatesRequest {}).await
     }
 
+    /// What calls of users under limits did on a server, of one user, one table, or all: how long they waited for what, and what
+    /// was refused. Only Martite knows; HBase throws an `UnknownProtocolException`.
+    pub async fn throttle_usage(
+        &self,
+        server: &ServerName,
+        user: Option<&str>,
+        table: Option<&TableName>,
+    ) -> Result<pb::GetThrottleUsageResponse, Error> {
+        let table = table.map(TableName::to_string);
+        let message = pb::GetThrottleUsageRequest { user: user.map(str::to_owned), table };
+        self.server_endpoint(server, "hbase.pb.ThrottleUsageService", "GetThrottleUsage", &message).await
+    }
+
     /// The sizes in bytes of snapshots that count towards quotas.
     pub async fn snapshot_sizes(&self) -> Result<BTreeMap<String, u64>, Error> {
         let scan =

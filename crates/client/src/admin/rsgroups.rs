@@ -36,6 +36,25 @@ impl Admin {
         endpoint_answer(answer)
     }
 
+    /// Calls a method of an endpoint that a region server has.
+    pub async fn server_endpoint<A: Message + Default>(
+        &self,
+        server: &ServerName,
+        service: &str,
+        method: &str,
+        message: &impl Message,
+    ) -> Result<A, Error> {
+        let request = pb::CoprocessorServiceRequest {
+            // The server does not look at it.
+            region: super::by_encoded_name(""),
+            call: endpoint_call(service, method, Bytes::new(), message),
+        };
+        let connection = self.connection();
+        let answer: pb::CoprocessorServiceResponse =
+            connection.server_call(server, "ClientService", "ExecRegionServerService", &request).await?;
+        endpoint_answer(answer)
+    }
+
     async fn group<A: Message + Default>(&self, method: &str, message: &impl Message) -> Result<A, Error> {
         self.master_endpoint(SERVICE, method, message).await
     }
