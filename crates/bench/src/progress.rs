@@ -1,7 +1,23 @@
 //! How far the run is: a bar on a terminal, a line a step elsewhere. On standard error.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::report::number::short;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::time::Duration;
+
+/// A bar of so many operations, with their rate and the time that is left; it moves when it is told to.
+pub fn of_work(operations: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(operations, ProgressDrawTarget::stderr());
+    let rate = |state: &ProgressState, out: &mut dyn Write| {
+        // Whoever reads the bar has nobody to tell of an error.
+        let _ = write!(out, "{}/s", short(state.per_sec()));
+    };
+    let template = "{elapsed_precise} {bar:30} {human_pos}/{human_len} {rate}, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.with_key("rate", rate));
+    }
+    bar
+}
 
 pub struct Progress {
     bar: ProgressBar,

@@ -177,7 +177,8 @@ async fn check(connection: &Connection, settings: &Settings) -> Result<(), Error
 /// On a terminal, by the bytes of files.
 fn bar(bytes: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}")
+    if let Ok(style) =
+        ProgressStyle::with_template("{elapsed_precise} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left")
     {
         bar.set_style(style);
     }

@@ -2,7 +2,7 @@
 
 use super::command::Does;
 use super::options::{Options, ValueSize};
-use super::report::{self, Finished, histogram, log, short};
+use super::report::{self, Finished, Watch, histogram, short};
 use super::table::family_name;
 use crate::zipfian::uniform;
 use crate::{Error, rows};
@@ -60,10 +60,11 @@ pub struct Client {
     waiting: Vec<Action>,
     waiting_bytes: usize,
     stale: u64,
+    watch: Rc<Watch>,
 }
 
 impl Client {
-    pub fn new(options: Rc<Options>, table: Table, index: usize, rows: Rows) -> Client {
+    pub fn new(options: Rc<Options>, table: Table, index: usize, rows: Rows, watch: Rc<Watch>) -> Client {
         let zipf = options.value == ValueSize::Zipf;
         Client {
             table,
@@ -78,12 +79,13 @@ impl Client {
             waiting: Vec::new(),
             waiting_bytes: 0,
             stale: 0,
+            watch,
             options,
         }
     }
 
     fn log(&self, text: &str) {
-        log(&format!("TestClient-{}", self.index), text);
+        self.watch.log(&format!("TestClient-{}", self.index), text);
     }
 
     pub async fn run(mut self) -> Result<Finished, Error> {
@@ -112,13 +114,14 @@ impl Client {
                         self.status(row, &latencies_us);
                     }
                 }
+                self.watch.row();
                 tokio::task::consume_budget().await;
             }
         }
         self.send().await?;
         drop(self.scanner.take());
         let finished = Finished { took: began.elapsed(), latencies_us, over_threshold, stale: self.stale };
-        report::client(&options, self.index, self.rows.offset, &finished);
+        report::client(&options, &self.watch, self.index, self.rows.offset, &finished);
         Ok(finished)
     }
 

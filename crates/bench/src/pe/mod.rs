@@ -18,7 +18,7 @@ use clap::Args;
 use client::{Client, Rows};
 use martite_client::Connection;
 use options::Options;
-use report::{Finished, log};
+use report::{Finished, Watch, log};
 use std::rc::Rc;
 
 #[derive(Debug, Clone, Args)]
@@ -67,22 +67,29 @@ async fn evaluate(options: Rc<Options>) -> Result<(), Error> {
 
     let tasks = tokio::task::LocalSet::new();
     let mut running = Vec::new();
+    let watch = Rc::new(Watch::new(&options));
     for index in 0..options.clients {
         let table = connections[index % connections.len()].table(options.table.clone());
         let rows = Rows::of(&options, index as u64);
-        let client = Client::new(options.clone(), table, index, rows);
+        let client = Client::new(options.clone(), table, index, rows, watch.clone());
         running.push(tasks.spawn_local(client.run()));
     }
-    let finished = tasks
-        .run_until(async {
-            let mut finished: Vec<Finished> = Vec::new();
-            for client in running {
-                let ended = client.await.map_err(|e| Error::Setup(format!("a client ended: {e}")))?;
-                finished.push(ended?);
-            }
-            Ok::<_, Error>(finished)
-        })
-        .await?;
+    let all = async {
+        let mut finished: Vec<Finished> = Vec::new();
+        for client in running {
+            let ended = client.await.map_err(|e| Error::Setup(format!("a client ended: {e}")))?;
+            finished.push(ended?);
+        }
+        Ok::<_, Error>(finished)
+    };
+    let shown = async {
+        tokio::select! {
+            finished = all => finished,
+            never = watch.show() => never,
+        }
+    };
+    let finished = tasks.run_until(shown).await?;
+    drop(watch);
     report::summary(&options, finished);
     Ok(())
 }

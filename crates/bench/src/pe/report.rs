@@ -1,12 +1,16 @@
 //! What is told: a line for each client's progress, to standard error, and the summary in HBase's words, to standard output.
 
 use super::options::Options;
-use crate::Error;
+use crate::{Error, progress};
 use hdrhistogram::Histogram;
+use indicatif::ProgressBar;
+use std::cell::Cell;
 use std::time::Duration;
 
 /// Latencies are kept in µs up to an hour.
 const HIGHEST_US: u64 = 3_600_000_000;
+/// How often the bar moves.
+const BAR: Duration = Duration::from_millis(500);
 
 /// Latencies with their deviation.
 pub fn histogram() -> Result<Histogram<u64>, Error> {
@@ -31,6 +35,46 @@ fn line(thread: &str, text: &str) -> String {
 /// Progress, to standard error.
 pub fn log(thread: &str, text: &str) {
     eprintln!("{}", line(thread, text));
+}
+
+/// How far all clients are: their lines, and on a terminal a bar below them.
+pub struct Watch {
+    bar: ProgressBar,
+    rows: Cell<u64>,
+}
+
+impl Watch {
+    pub fn new(options: &Options) -> Watch {
+        let rows = options.clients as u64 * options.cycles * options.rows.div_ceil(options.every());
+        Watch { bar: progress::of_work(Some(rows)), rows: Cell::new(0) }
+    }
+
+    /// A client has one row more behind it.
+    pub fn row(&self) {
+        self.rows.set(self.rows.get() + 1);
+    }
+
+    pub fn log(&self, thread: &str, text: &str) {
+        if self.bar.is_hidden() {
+            log(thread, text);
+        } else {
+            self.bar.println(line(thread, text));
+        }
+    }
+
+    /// Moves the bar; never ends.
+    pub async fn show(&self) -> ! {
+        loop {
+            self.bar.set_position(self.rows.get());
+            tokio::time::sleep(BAR).await;
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 fn tell(text: &str) {
@@ -74,18 +118,18 @@ pub fn megabytes_per_second(bytes: f64, took: Duration) -> String {
 }
 
 /// A client's own lines, when it has ended.
-pub fn client(options: &Options, index: usize, start: u64, finished: &Finished) {
+pub fn client(options: &Options, watch: &Watch, index: usize, start: u64, finished: &Finished) {
     let thread = format!("TestClient-{index}");
     let (name, h, ms) = (options.command.test_name(), &finished.latencies_us, finished.took.as_millis());
-    log(&thread, &format!("Test : {name}, Thread : {thread}"));
-    log(&thread, &format!("Latency (us) : {}", whole(h)));
-    log(&thread, &format!("Num measures (latency) : {}", h.len()));
+    watch.log(&thread, &format!("Test : {name}, Thread : {thread}"));
+    watch.log(&thread, &format!("Latency (us) : {}", whole(h)));
+    watch.log(&thread, &format!("Num measures (latency) : {}", h.len()));
     let bytes = options.rows as f64 * options.sample_rate * options.row_bytes() as f64;
     let rate = megabytes_per_second(bytes, finished.took);
-    log(&thread, &format!("Finished {name} in {ms}ms at offset {start} for {} rows ({rate})", options.rows));
+    watch.log(&thread, &format!("Finished {name} in {ms}ms at offset {start} for {} rows ({rate})", options.rows));
     if options.latency_threshold > 0 {
         let (most, over) = (options.latency_threshold, finished.over_threshold);
-        log(&thread, &format!("Number of replies over latency threshold {most}(ms) is {over}"));
+        watch.log(&thread, &format!("Number of replies over latency threshold {most}(ms) is {over}"));
     }
 }
 

@@ -1,44 +1,39 @@
 //! One page with everything in it: summary, plots, tables. No script, nothing from elsewhere.
 
 use super::flame;
+use super::frame::{self, Origin};
 use super::number::{or_dash, short, three, time, trimmed};
 use super::svg::{Plot, Series};
 use super::text::{HEADS, lines};
-use super::{BUSY_CORES, STYLE};
 use crate::results::{Measurement, Report, ServerResults};
 use crate::workload::Workload;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 pub fn page(report: &Report) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Reads from memory: " (titles(report)) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { "Reads from memory" }
-                (about(report))
-                (summary(report))
-                (beside(report))
-                @for workload in report.options.workloads() { (section(report, workload)) }
-                (tables(report))
-            }
-        }
+    let body = html! {
+        (about(report))
+        (summary(report))
+        (beside(report))
+        @for workload in report.options.workloads() { (section(report, workload)) }
+        (tables(report))
     };
-    page.into_string()
-}
-
-fn titles(report: &Report) -> String {
-    let titles: Vec<&str> = report.servers.iter().map(|s| s.title.as_str()).collect();
-    titles.join(", ")
+    frame::page(
+        "Reads from memory",
+        "Reads from memory",
+        report.servers.iter().map(|server| server.title.as_str()),
+        &body,
+    )
 }
 
 fn about(report: &Report) -> Markup {
     let o = &report.options;
+    let line = |server: &ServerResults| {
+        html! {
+            b { (server.title) }
+            @if let Some(ms) = server.started_in_ms { ", served after " (time(ms * 1e3)) }
+            @if let Some(m) = server.memory { ", memory " (m.idle) " MiB idle, " (m.at_the_end) " MiB at the end" }
+        }
+    };
     html! {
         p {
             "Two tables of " (trimmed(&short(o.rows as f64))) " rows in " (o.regions) " regions each, in the shape of HBase's "
@@ -46,24 +41,13 @@ fn about(report: &Report) -> Markup {
             "read by closed loops: a client thread has one operation under way. Each measurement " (trimmed(&three(o.seconds)))
             " s after " (trimmed(&three(o.warmup))) " s of warming up; client and server share the machine. Every answer was checked."
         }
-        p.machine { (report.machine) ". " (report.date) ", martite bench " (report.version) "." }
-        @if report.most_other_cores() >= BUSY_CORES {
-            p.warning {
-                "The machine was not quiet: other work had up to " (three(report.most_other_cores()))
-                " cores during a measurement."
-            }
-        }
-        ul.legend {
-            @for (i, server) in report.servers.iter().enumerate() {
-                li class=(format!("s{i}")) {
-                    span.dot {} b { (server.title) }
-                    @if let Some(ms) = server.started_in_ms { ", served after " (time(ms * 1e3)) }
-                    @if let Some(m) = server.memory {
-                        ", memory " (m.idle) " MiB idle, " (m.at_the_end) " MiB at the end"
-                    }
-                }
-            }
-        }
+        (frame::origin(&Origin {
+            machine: &report.machine,
+            date: &report.date,
+            version: report.version,
+            most_other_cores: report.most_other_cores(),
+        }))
+        (frame::legend(report.servers.iter().map(line).enumerate()))
     }
 }
 
@@ -74,7 +58,7 @@ fn summary(report: &Report) -> Markup {
         h2 { "Summary" }
         div.wide { table {
             tr {
-                th { "workload" } th { "server" } th { "best rows/s" } th { "by threads" }
+                th { "workload" } th.name { "server" } th { "best rows/s" } th { "by threads" }
                 th { "kept by most threads" } th { "rows per second of server CPU" }
                 @if compared { th { "first ÷ this" } }
                 th { "longest operation" } th { "longest stall" }
@@ -85,7 +69,7 @@ fn summary(report: &Report) -> Markup {
                     @if let Some(s) = server.summary(workload) {
                         tr.first[i == 0] {
                             td { @if i == 0 { (workload.name()) } }
-                            td class=(format!("s{i}")) { span.dot {} (server.name) }
+                            (frame::server(&server.name, i))
                             td { (short(s.best_rows_per_s)) } td { (s.best_threads) }
                             td { (three(s.held_percent)) " %" }
                             td { (or_dash(s.rows_per_cpu_s, short)) }
@@ -114,14 +98,14 @@ fn beside(report: &Report) -> Markup {
         p { "Gets of random rows, alone and while one connection scans the whole table again and again." }
         div.wide { table {
             tr {
-                th { "server" } th { "threads" } th { "p50 alone" } th { "beside" } th { "p99 alone" } th { "beside" }
+                th.name { "server" } th { "threads" } th { "p50 alone" } th { "beside" } th { "p99 alone" } th { "beside" }
                 th { "growth of p99" } th { "p99.9 alone" } th { "beside" } th { "max alone" } th { "beside" }
                 th { "rows/s scanned" }
             }
             @for (i, server) in report.servers.iter().enumerate() {
                 @for b in &server.beside {
                     tr {
-                        td class=(format!("s{i}")) { span.dot {} (server.name) } td { (b.threads) }
+                        (frame::server(&server.name, i)) td { (b.threads) }
                         td { (time(b.alone.p50_us)) } td { (time(b.beside_scan.p50_us)) }
                         td { (time(b.alone.p99_us)) } td { (time(b.beside_scan.p99_us)) }
                         td { (or_dash(b.growth_percent(), three)) " %" }

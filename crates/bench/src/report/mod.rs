@@ -1,6 +1,7 @@
 //! The report in three forms: a table for the terminal, JSON for programs, HTML for people.
 
 mod flame;
+pub mod frame;
 mod html;
 pub mod number;
 pub mod svg;
@@ -12,11 +13,6 @@ use std::path::{Path, PathBuf};
 
 pub use html::page;
 pub use text::{table, text};
-
-/// What every page looks like.
-pub const STYLE: &str = include_str!("style.css");
-/// Other work on the machine that a reader must know of, in cores.
-pub const BUSY_CORES: f64 = 0.2;
 
 /// Writes report.json and report.html into a folder; their paths.
 pub fn write(report: &impl Serialize, page: String, folder: &Path) -> Result<[PathBuf; 2], Error> {

@@ -4,10 +4,10 @@ use super::options::{Experiment, Throttling};
 use super::plan::{CHANGES, FREE, LIMITED, Unit};
 use super::results::{Report, Run, ServerResults};
 use super::text::{LATENCY_HEADS, RATE_HEADS, latencies, limit, rates, remarks, share};
+use crate::report::frame::{self, Origin};
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::svg::{Plot, Series};
-use crate::report::{BUSY_CORES, STYLE};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 /// Colours of users and of the limit; servers have those before.
 const LIMITED_COLOUR: usize = 3;
@@ -21,33 +21,16 @@ const FAR: f64 = 8.0;
 const LABELS: usize = 12;
 
 pub fn page(report: &Report) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Limits: " (titles(report)) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { "Limits" }
-                (about(report))
-                (accuracy(report))
-                (study(report))
-                (isolation(report))
-                (remarked(report))
-                (second_by_second(report))
-                (tables(report))
-            }
-        }
+    let body = html! {
+        (about(report))
+        (accuracy(report))
+        (study(report))
+        (isolation(report))
+        (remarked(report))
+        (second_by_second(report))
+        (tables(report))
     };
-    page.into_string()
-}
-
-fn titles(report: &Report) -> String {
-    let titles: Vec<&str> = report.servers.iter().map(|s| s.title.as_str()).collect();
-    titles.join(", ")
+    frame::page("Limits", "Limits", report.servers.iter().map(|server| server.title.as_str()), &body)
 }
 
 fn about(report: &Report) -> Markup {
@@ -67,17 +50,13 @@ fn about(report: &Report) -> Markup {
             "operation has failed; so it has after any other error. Of rows (READ_NUMBER) Martite charges a scan what it read, HBase one for each call; of bytes "
             "(READ_SIZE) HBase charges the blocks that were read if they are more than the result. Observed is what the client got."
         }
-        p.machine { (report.machine) ". " (report.date) ", martite bench " (report.version) "." }
-        @if report.most_other_cores() >= BUSY_CORES {
-            p.warning {
-                "The machine was not quiet: other work had up to " (three(report.most_other_cores())) " cores during a run."
-            }
-        }
-        ul.legend {
-            @for (i, server) in report.servers.iter().enumerate() {
-                li class=(format!("s{i}")) { span.dot {} b { (server.title) } }
-            }
-        }
+        (frame::origin(&Origin {
+            machine: &report.machine,
+            date: &report.date,
+            version: report.version,
+            most_other_cores: report.most_other_cores(),
+        }))
+        (frame::legend(report.servers.iter().map(|server| html! { b { (server.title) } }).enumerate()))
     }
 }
 
@@ -108,7 +87,7 @@ fn accuracy(report: &Report) -> Markup {
         div.plots { @for (unit, name) in units { @if any(unit) { (accuracy_plot(report, unit, name)) } } }
         div.wide { table {
             tr {
-                th { "limit" } th { "server" } th { "observed ÷ limit" } th { "least 1 s" } th { "most 1 s" } th { "holds" }
+                th { "limit" } th.name { "server" } th { "observed ÷ limit" } th { "least 1 s" } th { "most 1 s" } th { "holds" }
                 th { "throttled" } th { "failed" } th { "not begun" } th { "p50" } th { "p99" }
             }
             @for (unit, _) in units {
@@ -125,7 +104,7 @@ fn accuracy_line(run: &Run, name: &str, colour: usize, first: bool) -> Markup {
     html! {
         tr.first[first] {
             td { (limit(run.limit)) }
-            td class=(format!("s{colour}")) { span.dot {} (name) }
+            (frame::server(name, colour))
             td { (share(a.of_limit)) } td { (or_dash(a.least_second, share)) } td { (or_dash(a.most_second, share)) }
             td { (if a.holds { "yes" } else { "no" }) }
             td { (user.throttled) } td { (user.failed) } td { (user.not_begun) }
@@ -179,7 +158,7 @@ fn study(report: &Report) -> Markup {
             h3 { (name) }
             div.wide { table {
                 tr {
-                    th { "limit" } th { "server" } th { (LIMITED) " ops/s" } th { "÷ limit" } th { "mean" } th { "p99" } th { "errors" }
+                    th { "limit" } th.name { "server" } th { (LIMITED) " ops/s" } th { "÷ limit" } th { "mean" } th { "p99" } th { "errors" }
                     th { "failed" } th { (FREE) " ops/s" } th { "mean" } th { "p99" } th { "total ops/s" } th { "server CPU/op" }
                 }
                 @for nth in 0..=report.options.limits.len() {
@@ -202,7 +181,7 @@ fn study_line(run: &Run, name: &str, colour: usize) -> Markup {
     html! {
         tr.first[colour == 0] {
             td { @if colour == 0 { (run.limit.map_or_else(|| "none".to_owned(), |limit| limit.per_second.to_string())) } }
-            td class=(format!("s{colour}")) { span.dot {} (name) }
+            (frame::server(name, colour))
             td { (short(limited.operations_per_s)) } td { (or_dash(limited.accuracy.map(|a| a.of_limit), share)) }
             td { (time(of_limited.mean_us)) } td { (time(of_limited.p99_us)) } td { (three(errors)) " %" } td { (limited.failed) }
             td { (short(run.free.operations_per_s)) } td { (time(of_free.mean_us)) } td { (time(of_free.p99_us)) }
@@ -222,7 +201,7 @@ fn isolation(report: &Report) -> Markup {
         p { "The user " (FREE) " beside " (LIMITED) ", compared with the same load alone (the first line of each server)." }
         div.wide { table {
             tr {
-                th { (LIMITED) } th { "server" } th { "p50" } th { "÷ alone" } th { "p99" } th { "÷ alone" } th { "p99 more" } th { "p99.9" }
+                th { (LIMITED) } th.name { "server" } th { "p50" } th { "÷ alone" } th { "p99" } th { "÷ alone" } th { "p99 more" } th { "p99.9" }
                 th { "max" } th { "throttled calls of " (LIMITED) } th { "server CPU/op" }
             }
             @for (i, server) in report.servers.iter().enumerate() {
@@ -236,7 +215,7 @@ fn isolation(report: &Report) -> Markup {
                                 @if run.experiment == Experiment::Isolation { ", wants " (or_dash(user.demand_per_s, short)) " ops/s" }
                             }
                         } }
-                        td class=(format!("s{i}")) { span.dot {} (server.name) }
+                        (frame::server(&server.name, i))
                         td { (time(run.free.latency.p50_us)) } td { (or_dash(run.beside.map(|b| b.p50_of_alone), three)) }
                         td { (time(run.free.latency.p99_us)) } td { (or_dash(run.beside.map(|b| b.p99_of_alone), three)) }
                         td { (or_dash(run.beside.map(|b| b.p99_more_us), time)) }
@@ -281,14 +260,11 @@ fn remarked(report: &Report) -> Markup {
 
 /// Both users' operations in each second of each run.
 fn second_by_second(report: &Report) -> Markup {
+    let colours = [(LIMITED_COLOUR, LIMITED), (FREE_COLOUR, FREE), (LIMIT_COLOUR, "limit")];
     html! {
         h2 { "Second by second" }
         p { "Operations that ended in each second, and the limit; of scans a limit in rows or bytes is drawn in scans." }
-        ul.legend {
-            @for (name, colour) in [(LIMITED, LIMITED_COLOUR), (FREE, FREE_COLOUR), ("limit", LIMIT_COLOUR)] {
-                li class=(format!("s{colour}")) { span.dot {} (name) }
-            }
-        }
+        (frame::legend(colours.into_iter().map(|(colour, name)| (colour, html! { (name) }))))
         @for (i, server) in report.servers.iter().enumerate() {
             h3 class=(format!("s{i}")) { span.dot {} (server.title) }
             div.plots.seconds { @for run in &server.runs { (run_plot(run, server)) } }
@@ -298,9 +274,7 @@ fn second_by_second(report: &Report) -> Markup {
 
 fn run_plot(run: &Run, server: &ServerResults) -> Markup {
     let seconds = run.free.per_second.len();
-    let step = seconds.div_ceil(LABELS).max(1);
-    let labels: Vec<String> =
-        (0..seconds).map(|i| if i % step == 0 { (i + 1).to_string() } else { String::new() }).collect();
+    let labels = frame::seconds(seconds, LABELS);
     let counts = |per_second: &[u64]| per_second.iter().map(|n| Some(*n as f64)).collect::<Vec<_>>();
     let mut series = Vec::new();
     // First, so that it is below the others.

@@ -3,7 +3,8 @@
 use super::java::two_digits;
 use super::measurement::Measurements;
 use super::session::Session;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::progress;
+use indicatif::ProgressBar;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -75,12 +76,7 @@ impl Status {
     }
 
     async fn bar(&self) -> ! {
-        let bar = ProgressBar::with_draw_target(self.session.operations, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} {bar:30} {human_pos}/{human_len} {per_sec}")
-        {
-            bar.set_style(style);
-        }
-        let bar = Cleared(bar);
+        let bar = Cleared(progress::of_work(self.session.operations));
         loop {
             bar.0.set_position(self.session.done.get());
             tokio::time::sleep(BAR).await;

@@ -3,10 +3,10 @@
 use super::options::Mix;
 use super::results::{Measurement, Report, SecondResults, ServerResults};
 use super::text::{HEADS, lines};
+use crate::report::frame::{self, Origin};
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::svg::{Plot, Series};
-use crate::report::{BUSY_CORES, STYLE};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 /// Seconds that a plot's axis can name.
 const LABELS: usize = 10;
@@ -14,36 +14,26 @@ const LABELS: usize = 10;
 const FAR: f64 = 20.0;
 
 pub fn page(report: &Report) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "YCSB: " (titles(report)) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { "YCSB, workloads A to F" }
-                (about(report))
-                (summary(report))
-                (latencies(report))
-                (load(report))
-                @for mix in report.options.workloads() { (section(report, mix)) }
-                (tables(report))
-            }
-        }
+    let body = html! {
+        (about(report))
+        (summary(report))
+        (latencies(report))
+        (load(report))
+        @for mix in report.options.workloads() { (section(report, mix)) }
+        (tables(report))
     };
-    page.into_string()
-}
-
-fn titles(report: &Report) -> String {
-    let titles: Vec<&str> = report.servers.iter().map(|s| s.title.as_str()).collect();
-    titles.join(", ")
+    frame::page("YCSB", "YCSB, workloads A to F", report.servers.iter().map(|server| server.title.as_str()), &body)
 }
 
 fn about(report: &Report) -> Markup {
     let (o, lengths) = (&report.options, &report.settings);
+    let line = |server: &ServerResults| {
+        html! {
+            b { (server.title) }
+            @if let Some(ms) = server.started_in_ms { ", served after " (time(ms * 1e3)) }
+            @if let Some(mib) = server.memory_mib { ", memory " (mib) " MiB at the end" }
+        }
+    };
     html! {
         p {
             "YCSB's core workloads by " code { "martite ycsb" } "'s generators, which are those of YCSB: "
@@ -54,22 +44,13 @@ fn about(report: &Report) -> Markup {
             "The order is A, B, C, F, D, E: the last two insert."
         }
         p { (durability(o.hsync)) }
-        p.machine { (report.machine) ". " (report.date) ", martite bench " (report.version) "." }
-        @if report.most_other_cores() >= BUSY_CORES {
-            p.warning {
-                "The machine was not quiet: other work had up to " (three(report.most_other_cores()))
-                " cores during a measurement."
-            }
-        }
-        ul.legend {
-            @for (i, server) in report.servers.iter().enumerate() {
-                li class=(format!("s{i}")) {
-                    span.dot {} b { (server.title) }
-                    @if let Some(ms) = server.started_in_ms { ", served after " (time(ms * 1e3)) }
-                    @if let Some(mib) = server.memory_mib { ", memory " (mib) " MiB at the end" }
-                }
-            }
-        }
+        (frame::origin(&Origin {
+            machine: &report.machine,
+            date: &report.date,
+            version: report.version,
+            most_other_cores: report.most_other_cores(),
+        }))
+        (frame::legend(report.servers.iter().map(line).enumerate()))
     }
 }
 
@@ -100,17 +81,19 @@ fn summary(report: &Report) -> Markup {
         h2 { "Throughput and CPU" }
         div.wide { table {
             tr {
-                th { "workload" } th { "threads" } th { "server" } th { "ops/s" } th { "ops per second of server CPU" }
+                th { "threads" } th.name { "server" } th { "ops/s" } th { "ops per second of server CPU" }
                 @if compared { th { "first ÷ this" } }
                 th { "server cores" } th { "client cores" } th { "client CPU/op" } th { "disk read" } th { "disk written" } th { "failed" }
             }
             @for (mix, threads) in rows(report) {
+                @if report.options.threads.first() == Some(&threads) {
+                    tr.group { td colspan="12" { b { (mix.name()) } ": " (mix.about()) } }
+                }
                 @for (i, server) in report.servers.iter().enumerate() {
                     @if let Some(m) = server.of(mix.name(), threads) {
                         tr.first[i == 0] {
-                            td { @if i == 0 { (mix.name()) ": " (mix.about()) } }
-                            td { (threads) }
-                            td class=(format!("s{i}")) { span.dot {} (server.name) }
+                            td { @if i == 0 { (threads) } }
+                            (frame::server(&server.name, i))
                             td { (short(m.operations_per_s)) }
                             td { (or_dash(m.operations_per_server_cpu_s, short)) }
                             @if compared {
@@ -134,7 +117,8 @@ fn summary(report: &Report) -> Markup {
 }
 
 fn bytes(value: f64) -> String {
-    trimmed(&short(value)) + "B"
+    let number = trimmed(&short(value));
+    if number.contains(' ') { number + "B" } else { number + " B" }
 }
 
 /// Mean and p99 of each operation, server beside server.
@@ -143,7 +127,7 @@ fn latencies(report: &Report) -> Markup {
         h2 { "Latency of each operation" }
         div.wide { table {
             tr {
-                th { "workload" } th { "threads" } th { "operation" }
+                th { "workload" } th { "threads" } th.name { "operation" }
                 @for server in &report.servers {
                     @for what in ["mean", "p99", "p99.9"] { th { (server.name) " " (what) } }
                 }
@@ -152,7 +136,7 @@ fn latencies(report: &Report) -> Markup {
                 @let first = report.servers.first().and_then(|s| s.of(mix.name(), threads));
                 @for (nth, operation) in first.iter().flat_map(|m| &m.operations).enumerate() {
                     tr.first[nth == 0] {
-                        td { @if nth == 0 { (mix.name()) } } td { @if nth == 0 { (threads) } } td { (operation.operation) }
+                        td { @if nth == 0 { (mix.name()) } } td { @if nth == 0 { (threads) } } td.name { (operation.operation) }
                         @for (i, server) in report.servers.iter().enumerate() {
                             @let of = server.of(mix.name(), threads).and_then(|m| m.operation(operation.operation));
                             @for us in [of.map(|o| o.mean_us), of.map(|o| o.p99_us), of.map(|o| o.p999_us)] {
@@ -174,7 +158,7 @@ fn load(report: &Report) -> Markup {
             "A tenth of the records by single inserts of " (report.options.load_threads)
             " threads, into an empty table. The rest come in batches, which are not shown."
         }
-        div.plots { (plots(report, |server| Some(&server.load))) }
+        div.plots.four { (plots(report, |server| Some(&server.load))) }
     }
 }
 
@@ -183,7 +167,7 @@ fn section(report: &Report, mix: Mix) -> Markup {
         h2 id=(mix.name()) { "Workload " (mix.name()) ": " (mix.about()) }
         @for &threads in &report.options.threads {
             h3 { (threads) @if threads == 1 { " thread" } @else { " threads" } }
-            div.plots { (plots(report, |server| server.of(mix.name(), threads))) }
+            div.plots.four { (plots(report, |server| server.of(mix.name(), threads))) }
         }
     }
 }
@@ -192,9 +176,7 @@ fn section(report: &Report, mix: Mix) -> Markup {
 fn plots<'a>(report: &'a Report, of: impl Fn(&'a ServerResults) -> Option<&'a Measurement>) -> Markup {
     let measurements: Vec<Option<&Measurement>> = report.servers.iter().map(of).collect();
     let seconds = measurements.iter().flatten().map(|m| m.per_second.len()).max().unwrap_or(0);
-    let step = seconds.div_ceil(LABELS).max(1);
-    let labels: Vec<String> =
-        (0..seconds).map(|i| if i % step == 0 { (i + 1).to_string() } else { String::new() }).collect();
+    let labels = frame::seconds(seconds, LABELS);
     let series = |suffix: &str, faint: bool, value: &dyn Fn(&SecondResults) -> Option<f64>| -> Vec<Series> {
         let one = |(colour, m): (usize, &Option<&Measurement>)| {
             let m = (*m)?;
@@ -216,10 +198,10 @@ fn plots<'a>(report: &'a Report, of: impl Fn(&'a ServerResults) -> Option<&'a Me
     };
     let plot = |title, series, write, logarithmic| Plot { title, labels: &labels, series, write, logarithmic }.lines();
     html! {
-        (plot("calls/s in each second", &throughput, short, false))
+        (plot("calls/s", &throughput, short, false))
         (plot("p99 of each second", &p99, time, far))
-        (plot("server CPU in each second, cores", &cpu, three, false))
-        (plot("disk in each second: written, read (faint), bytes/s", &disk, bytes, false))
+        (plot("server CPU, cores", &cpu, three, false))
+        (plot("disk, B/s: written, read (faint)", &disk, bytes, false))
     }
 }
 
