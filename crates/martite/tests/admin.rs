@@ -2,7 +2,9 @@
 //! HBase (`QUOTAS=true bench/hbase.sh start DIR`).
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-use martite_catalog::{FamilyDescriptor, NamespaceDescriptor, ServerName, TableDescriptor, TableName, TableState};
+use martite_catalog::{
+    FamilyDescriptor, NamespaceDescriptor, RegionState, ServerName, TableDescriptor, TableName, TableState,
+};
 use martite_client::admin::{
     CompactionState, GroupOf, LogFilter, LogKind, QuotaFilter, QuotaKind, QuotaOwner, QuotaSetting, Scope,
     SplitOrMerge, Status,
@@ -72,6 +74,15 @@ fn class<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
     result.map_or_else(|error| error.class().rsplit('.').next().unwrap_or_default().to_owned(), |ok| format!("{ok:?}"))
 }
 
+/// On a server that is not a test's own, regions of other tests go while all of its regions are asked for something.
+async fn beside_others(cluster: &Cluster, ask: impl AsyncFn() -> Result<(), Error>) {
+    let mut answer = ask().await;
+    while !cluster.is_own && answer.as_ref().is_err_and(|error| error.is("NotServingRegionException")) {
+        answer = ask().await;
+    }
+    answer.unwrap();
+}
+
 #[tokio::test]
 async fn tables_from_making_to_deleting() {
     let cluster = Cluster::start().await;
@@ -118,6 +129,7 @@ async fn tables_from_making_to_deleting() {
     assert_eq!(class(admin.delete_table(&table).await), "TableNotFoundException");
     let again = TableDescriptor::new(cluster.table("admin_twice", &[]).await).with_family(FamilyDescriptor::new("f"));
     assert_eq!(class(admin.create_table(&again, &[]).await), "TableExistsException");
+    cluster.drop(again.name()).await;
 }
 
 #[tokio::test]
@@ -211,8 +223,8 @@ async fn flushes_and_compactions() {
     assert_eq!(admin.compaction_state(&table).await.unwrap(), CompactionState::None);
     admin.compact_region(&region.info, false).await.unwrap();
     let server = cluster.server().await;
-    admin.flush_server(&server).await.unwrap();
-    admin.compact_server(&server, false).await.unwrap();
+    beside_others(&cluster, async || admin.flush_server(&server).await).await;
+    beside_others(&cluster, async || admin.compact_server(&server, false).await).await;
     assert_eq!(admin.compaction_switch(true, &[]).await.unwrap(), [(server.clone(), true)]);
     assert!(admin.last_major_compaction_ms(&table).await.unwrap() >= 0);
     assert!(admin.last_major_compaction_of_region_ms(&region.info).await.unwrap() >= 0);
@@ -264,6 +276,38 @@ async fn the_cluster_and_its_servers() {
     admin.clear_slow_log(&server).await.unwrap();
     admin.balancer_decisions(10).await.unwrap();
     admin.balancer_rejections(10).await.unwrap();
+    cluster.drop(&table).await;
+}
+
+#[tokio::test]
+async fn repairs_by_hand() {
+    let cluster = Cluster::start().await;
+    let admin = cluster.admin();
+    let table = cluster.table("admin_hbck", &[]).await;
+    let (enabled, disabled) = (TableState::Enabled, TableState::Disabled);
+    assert_eq!(admin.set_table_state_in_meta(&table, disabled).await.unwrap(), enabled);
+    assert_eq!(admin.table_state(&table).await.unwrap(), disabled);
+    assert_eq!(admin.set_table_state_in_meta(&table, enabled).await.unwrap(), disabled);
+
+    let name = [admin.regions(&table).await.unwrap()[0].info.encoded_name().to_owned()];
+    assert!(admin.hbck_unassigns(&name, false).await.unwrap()[0].is_some());
+    while admin.regions(&table).await.unwrap()[0].state != Some(RegionState::Closed) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let (closed, offline) = (RegionState::Closed, RegionState::Offline);
+    assert_eq!(admin.set_region_state_in_meta(&name[0], closed).await.unwrap(), None);
+    assert_eq!(admin.set_region_state_in_meta(&name[0], offline).await.unwrap(), Some(closed));
+    assert_eq!(admin.set_region_state_in_meta(&name[0], closed).await.unwrap(), Some(offline));
+    assert!(admin.hbck_assigns(&name, false).await.unwrap()[0].is_some());
+    // Waits until the region is open.
+    cluster.put(&table, "a").await;
+    let unknown = ["0123456789abcdef0123456789abcdef".to_owned()];
+    assert_eq!(admin.hbck_assigns(&unknown, false).await.unwrap(), [None]);
+    assert_eq!(admin.hbck_unassigns(&unknown, false).await.unwrap(), [None]);
+
+    assert_eq!(admin.bypass_procedures(&[u64::from(u32::MAX)], 10, false, false).await.unwrap(), [false]);
+    assert_eq!(admin.schedule_crash_of_unknown_servers().await.unwrap(), []);
+    admin.fix_meta().await.unwrap();
     cluster.drop(&table).await;
 }
 
@@ -321,8 +365,7 @@ async fn quotas_are_set_listed_and_removed() {
         QuotaSetting { owner: of_table(), kind: QuotaKind::Throttle(pb::ThrottleType::WriteSize, timed(1 << 20)) },
         QuotaSetting { owner: QuotaOwner::Table("admin_space".into()), kind: QuotaKind::Space(space) },
     ];
-    cluster.table("admin_t", &[]).await;
-    cluster.table("admin_space", &[]).await;
+    let tables = [cluster.table("admin_t", &[]).await, cluster.table("admin_space", &[]).await];
     for setting in &set {
         admin.set_quota(setting).await.unwrap();
     }
@@ -331,8 +374,8 @@ async fn quotas_are_set_listed_and_removed() {
     assert_eq!(admin.quotas(&users, Some(1)).await.unwrap(), set[..1]);
     let table = QuotaFilter { user: Some("admin_u".into()), table: Some("admin_t".into()), ..Default::default() };
     assert_eq!(admin.quotas(&table, None).await.unwrap(), set[2..3]);
-    let tables = QuotaFilter { table: Some("admin_sp.*".into()), ..Default::default() };
-    assert_eq!(admin.quotas(&tables, None).await.unwrap(), set[3..]);
+    let spaces = QuotaFilter { table: Some("admin_sp.*".into()), ..Default::default() };
+    assert_eq!(admin.quotas(&spaces, None).await.unwrap(), set[3..]);
     let all = admin.quotas(&QuotaFilter::default(), None).await.unwrap();
     assert!(set.iter().all(|setting| all.contains(setting)), "{all:?}");
     let unset = [
@@ -345,12 +388,48 @@ async fn quotas_are_set_listed_and_removed() {
         admin.set_quota(&QuotaSetting { owner, kind }).await.unwrap();
     }
     assert_eq!(admin.quotas(&users, None).await.unwrap(), []);
-    assert_eq!(admin.quotas(&tables, None).await.unwrap(), []);
+    assert_eq!(admin.quotas(&spaces, None).await.unwrap(), []);
     admin.space_quota_table_sizes().await.unwrap();
     admin.space_quota_snapshots().await.unwrap();
     admin.space_quota_snapshots_on(&cluster.server().await).await.unwrap();
     admin.quota_states().await.unwrap();
     assert!(admin.snapshot_sizes().await.unwrap().is_empty());
+    for table in &tables {
+        cluster.drop(table).await;
+    }
+}
+
+#[tokio::test]
+async fn limited_users_are_told_of_by_martite_only() {
+    let cluster = Cluster::start().await;
+    let admin = cluster.admin();
+    let server = cluster.server().await;
+    if !cluster.is_own {
+        assert_eq!(class(admin.throttle_usage(&server, None, None).await), "UnknownProtocolException");
+        return;
+    }
+    let table = cluster.table("admin_usage", &[]).await;
+    let usage = async |user: Option<&str>, table: Option<&TableName>| {
+        let usage = admin.throttle_usage(&server, user, table).await.unwrap();
+        let calls = |u: &pb::ThrottleUsage| (u.user.clone(), u.table.clone(), u.operation(), u.service.count);
+        usage.usage.iter().map(calls).collect::<Vec<_>>()
+    };
+    cluster.put(&table, "before").await;
+    assert_eq!(usage(None, None).await, [], "nobody is limited yet");
+    let quota =
+        pb::TimedQuota { time_unit: pb::TimeUnit::Seconds as i32, soft_limit: Some(1000), share: None, scope: None };
+    let kind = QuotaKind::Throttle(pb::ThrottleType::RequestNumber, quota);
+    admin.set_quota(&QuotaSetting { owner: QuotaOwner::Table("admin_usage".into()), kind }).await.unwrap();
+    cluster.put(&table, "a").await;
+    cluster.put(&table, "b").await;
+    let all = usage(None, None).await;
+    let user = all[0].0.clone();
+    let puts = (user.clone(), "admin_usage".to_owned(), pb::throttle_usage::Operation::Mutate, 2);
+    assert_eq!(all, std::slice::from_ref(&puts));
+    assert_eq!(usage(Some(&user), Some(&table)).await, [puts]);
+    assert_eq!(usage(Some("nobody"), None).await, []);
+    assert_eq!(usage(None, Some(&TableName::parse("nosuch").unwrap())).await, []);
+    cluster.drop(&table).await;
 }
 
 #[tokio::test]
@@ -376,6 +455,7 @@ async fn snapshots() {
     if cluster.is_own {
         let error = admin.snapshot(&snapshot).await.unwrap_err();
         assert!(error.to_string().contains("Snapshot"), "{error}");
+        cluster.drop(&table).await;
         return;
     }
     cluster.put(&table, "a").await;

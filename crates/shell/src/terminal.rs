@@ -37,20 +37,21 @@ pub fn talk(shell: Shell) -> u8 {
         // There is none before the first session.
         let _ = editor.load_history(file);
     }
-    let code = lines(&mut editor, &shell);
-    if let Some(file) = &history
-        && let Err(error) = editor.save_history(file)
-    {
-        eprintln!("martite: {}: {error}", file.display());
-    }
-    code
+    lines(&mut editor, &shell, history)
 }
 
-fn lines(editor: &mut Editor<Line, FileHistory>, shell: &Rc<RefCell<Shell>>) -> u8 {
+/// What is typed is in the history before it runs: however the session ends, and beside other sessions.
+fn lines(editor: &mut Editor<Line, FileHistory>, shell: &Rc<RefCell<Shell>>, mut history: Option<PathBuf>) -> u8 {
     loop {
         let prompt = shell.borrow().prompt();
         match editor.readline(&prompt) {
             Ok(text) => {
+                if let Some(file) = &history
+                    && let Err(error) = editor.append_history(file)
+                {
+                    eprintln!("martite: {}: {error}", file.display());
+                    history = None;
+                }
                 if let Fed::Ended(code) = shell.borrow_mut().feed(&text) {
                     return code;
                 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Between two questions how far the regions are.
 const POLL: Duration = Duration::from_secs(1);
-/// Closed regions are looked at so often within that time.
+/// The first time, what is in transition is looked at so often within that time.
 const SETTLING: u32 = 20;
 
 /// The name of a table that is there to be changed.
@@ -58,13 +58,12 @@ pub fn alter(session: &mut Session, arguments: &Arguments, wait: bool) -> Run<()
 /// Says how many regions have the new schema, until all have.
 pub fn wait_for_regions(session: &mut Session, name: &TableName) -> Run<()> {
     let admin = session.admin()?;
-    let enabled = session.wait(async { admin.is_table_enabled(name).await })?;
-    let mut settling = if enabled { SETTLING } else { 0 };
+    let mut settling = SETTLING;
     loop {
         let counts = session.wait(async { admin.region_states(name).await })?.unwrap_or_default();
         let in_transition = counts.regions_in_transition;
-        // A region of an enabled table that is closed is about to be opened: what is counted now is over in a moment.
-        if in_transition == 0 && counts.closed_regions > 0 && settling > 0 {
+        // The change is made: what is being opened is open in a moment.
+        if in_transition > 0 && settling > 0 {
             settling -= 1;
             pause(session, POLL / SETTLING)?;
             continue;

@@ -6,7 +6,7 @@ use crate::failure::Run;
 use crate::language::Value;
 use crate::language::inspect;
 use crate::session::Session;
-use martite_catalog::ServerName;
+use martite_catalog::{RegionInfo, ServerName};
 use martite_proto as pb;
 
 pub const COMMAND: Command = Command {
@@ -94,8 +94,7 @@ fn detailed(session: &mut Session, status: &pb::ClusterStatus) {
     session.print.puts(format!("version {version}"));
     session.print.puts(format!("{} regionsInTransition", status.regions_in_transition.len()));
     for region in &status.regions_in_transition {
-        let name = martite_catalog::to_string_binary(&region.spec.value);
-        session.print.puts(format!("    {name} state={}", region.region_state.state().as_str_name()));
+        session.print.puts(format!("    {}", in_transition(&region.region_state)));
     }
     if let Some(master) = &status.master {
         session.print.puts(format!("active master:  {}", address(master)));
@@ -125,14 +124,22 @@ fn detailed(session: &mut Session, status: &pb::ClusterStatus) {
     dead(session, status);
 }
 
+/// As HBase's RegionState prints itself; who the server is, is not in the message.
+fn in_transition(region: &pb::RegionState) -> String {
+    let name =
+        RegionInfo::from_proto(&region.region_info).map_or_else(|e| e.to_string(), |r| r.encoded_name().to_owned());
+    format!("{{{name} state={}, ts={}, server=null}}", region.state().as_str_name(), region.stamp())
+}
+
 fn task_text(task: &pb::ServerTask) -> String {
+    // A task that is not over has -1 for its end.
     format!(
         "{}: status={}, state={}, startTime={}, completionTime={}",
         task.description,
         task.status,
         task.state().as_str_name(),
-        task.start_time(),
-        task.completion_time()
+        task.start_time() as i64,
+        task.completion_time() as i64
     )
 }
 

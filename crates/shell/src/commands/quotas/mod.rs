@@ -8,6 +8,7 @@ mod list_quota_snapshots;
 mod list_quota_table_sizes;
 mod list_quotas;
 mod list_snapshot_sizes;
+mod list_throttle_usage;
 mod rpc_throttle_enabled;
 mod set_quota;
 
@@ -19,6 +20,7 @@ pub const COMMANDS: &[&Command] = &[
     &list_quota_table_sizes::COMMAND,
     &list_quota_snapshots::COMMAND,
     &list_snapshot_sizes::COMMAND,
+    &list_throttle_usage::COMMAND,
     &enable_rpc_throttle::COMMAND,
     &disable_rpc_throttle::COMMAND,
     &rpc_throttle_enabled::COMMAND,
