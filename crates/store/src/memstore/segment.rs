@@ -6,9 +6,6 @@ use martite_hfile::Visit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Mem};
 
-/// How many cells a forward seek steps over before it follows longer links.
-const NEAR: usize = 4;
-
 /// Cells in memory. One segment of a memstore is active; the others are frozen and only read.
 pub struct Segment {
     list: Arc<SkipList>,
@@ -174,15 +171,12 @@ impl SegmentScanner {
     pub fn seek(&mut self, key: &[u8]) {
         if std::mem::take(&mut self.in_row) { self.reseek(key) } else { self.cursor.seek(key) }
     }
-    /// As `seek`, for a key ahead: near cells are stepped over.
+    /// As `seek`, unless the cursor is at that cell or past it. A search from the top of the list: behind a row that is
+    /// written all the time lie versions without number, and the way through them is colder than the one from the top.
     pub fn reseek(&mut self, key: &[u8]) {
-        for _ in 0..NEAR {
-            match self.cursor.peek() {
-                Some(cell) if self.order.keys(cell.key, key).is_lt() => self.cursor.next(),
-                _ => return,
-            }
+        if self.cursor.peek().is_some_and(|cell| self.order.keys(cell.key, key).is_lt()) {
+            self.cursor.seek(key);
         }
-        self.cursor.seek_forward(key);
     }
     /// To the last cell before `key`; false when there is none.
     pub fn seek_before(&mut self, key: &[u8]) -> bool {

@@ -14,7 +14,7 @@ use martite_hfile::Visit;
 use std::cmp::Ordering;
 
 /// So many older versions of a column are stepped over; then a seek may be better.
-const MOST_OLDER: u32 = 4;
+const MOST_OLDER: u32 = 2;
 
 /// What cells a run may take.
 pub(super) struct RunRules<'a> {
@@ -32,6 +32,8 @@ pub(super) struct Ran {
     pub included: u64,
     /// The last one is in the answer.
     pub kept: bool,
+    /// It stands among many older versions of a column: a seek is due.
+    pub wants_seek: bool,
     /// The answer has become too big.
     pub end: Option<StoreEnd>,
 }
@@ -66,6 +68,7 @@ pub(super) fn run(merge: &mut Merge, rules: RunRules<'_>, read_point: u64, read:
         };
         if is_older {
             if !has_all || older == MOST_OLDER {
+                ran.wants_seek = has_all;
                 return Visit::Leave;
             }
             older += 1;

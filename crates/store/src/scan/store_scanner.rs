@@ -52,6 +52,8 @@ pub struct StoreScanner {
     row_over: bool,
     /// The last cell was kept.
     kept: bool,
+    /// The next cell is an older version of a column, and more of them may follow: no run steps over them.
+    wants_seek: bool,
     count_in_row: u64,
 }
 
@@ -81,6 +83,7 @@ impl StoreScanner {
             target: Vec::new(),
             row_over: false,
             kept: false,
+            wants_seek: false,
             count_in_row: 0,
         }
     }
@@ -158,7 +161,7 @@ impl StoreScanner {
         self.spare.append(&mut self.merge.restart(Vec::new()));
         self.matcher.clear_row();
         self.pending = Move::None;
-        (self.row_over, self.kept) = (false, false);
+        (self.row_over, self.kept, self.wants_seek) = (false, false, false);
         self.phase = Phase::Pruning(Pruning::new(&self.view, &self.family, &self.scan));
     }
 
@@ -234,13 +237,13 @@ impl StoreScanner {
                 self.matcher.set_row(&cell);
                 self.count_in_row = 0;
             }
-            if read.filter.is_none()
-                && let Some(rules) = self.matcher.run_rules()
-            {
+            let may_run = !std::mem::take(&mut self.wants_seek) && read.filter.is_none();
+            if may_run && let Some(rules) = self.matcher.run_rules() {
                 let ran = run(&mut self.merge, rules, self.scan.read_point, read);
                 if ran.cells > 0 {
                     self.count_in_row += ran.included;
                     self.kept = ran.kept;
+                    self.wants_seek = ran.wants_seek;
                     self.pending = Move::Next;
                     match ran.end {
                         Some(end) => return Ok(Step::Ready(end)),
