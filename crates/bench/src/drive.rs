@@ -211,7 +211,7 @@ fn client_thread(thread: Thread, started: watch::Receiver<Start>, events: mpsc::
             martite_env::thread::stand_back()?;
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(run_lanes(thread.lanes, started, &events))
+        runtime.block_on(run_lanes(thread, started, &events))
     };
     let outcome = run();
     // Nobody listens any more after an error elsewhere.
@@ -219,14 +219,18 @@ fn client_thread(thread: Thread, started: watch::Receiver<Start>, events: mpsc::
 }
 
 async fn run_lanes(
-    plans: Vec<Plan>,
+    thread: Thread,
     mut started: watch::Receiver<Start>,
     events: &mpsc::UnboundedSender<Event>,
 ) -> Result<(), Error> {
-    let mut lanes = Vec::with_capacity(plans.len());
-    for plan in plans {
+    let mut lanes = Vec::with_capacity(thread.lanes.len());
+    for plan in thread.lanes {
         let Plan { address, user, ops, schedule, load } = plan;
-        lanes.push((Lane::connect(address, &user, ops, schedule).await?, load));
+        let mut lane = Lane::connect(address, &user, ops, schedule).await?;
+        if thread.stands_back {
+            lane.stand_back();
+        }
+        lanes.push((lane, load));
     }
     let _ = events.send(Event::Connected);
     let start = started.wait_for(Option::is_some).await.map(|start| start.clone()).unwrap_or_default();

@@ -100,6 +100,11 @@ impl Lane {
         Ok(Lane { wire, slots, open, alarm: Alarm::default() })
     }
 
+    /// From now on it disturbs others as little as it can.
+    pub fn stand_back(&mut self) {
+        self.wire.stand_back();
+    }
+
     /// Works until the window is over. A closed loop then waits for the operations under way, except for those that the server
     /// throttles; an open one, which may have any number of them, lets them be.
     pub async fn run(mut self, window: Window, recorder: SharedRecorder) -> Result<(), Error> {
@@ -122,6 +127,9 @@ impl Lane {
             self.slots.stamp();
             if self.exchange(self.next_event(window)).await? {
                 self.judge(window, &recorder)?;
+            }
+            if self.wire.stands_back() {
+                martite_rpc::stand_aside();
             }
         }
     }

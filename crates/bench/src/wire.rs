@@ -8,6 +8,8 @@ use tokio::net::TcpStream;
 
 /// Bytes to read at a time.
 pub const READ: usize = 256 << 10;
+/// The same for who stands back.
+const SHORT_READ: usize = 32 << 10;
 /// Largest answer accepted.
 const MAX_ANSWER: usize = 256 << 20;
 
@@ -16,6 +18,8 @@ pub struct Wire {
     input: Vec<u8>,
     /// Bytes of `input` that are filled.
     filled: usize,
+    /// Bytes to read at a time.
+    at_once: usize,
     /// Requests, written here and then sent.
     pub output: Vec<u8>,
     /// Bytes of `output` that were sent.
@@ -29,14 +33,32 @@ impl Wire {
         socket.set_nodelay(true)?;
         let options = ClientOptions { user: user.to_owned(), ..ClientOptions::new("ClientService") };
         socket.write_all(&options.opening()).await?;
-        Ok(Wire { socket, input: vec![0; READ], filled: 0, output: Vec::with_capacity(8 << 10), sent: 0 })
+        Ok(Wire {
+            socket,
+            input: vec![0; READ],
+            filled: 0,
+            at_once: READ,
+            output: Vec::with_capacity(8 << 10),
+            sent: 0,
+        })
+    }
+
+    /// Reads in small pieces from now on: a kernel without preemption lets nobody else onto the processor until a system call
+    /// ends.
+    pub fn stand_back(&mut self) {
+        self.at_once = SHORT_READ;
+    }
+
+    pub fn stands_back(&self) -> bool {
+        self.at_once == SHORT_READ
     }
 
     /// Sends what waits until something is received. Both at once: a server that cannot send does not read either. May be dropped
     /// and called again.
     pub async fn exchange(&mut self) -> Result<(), Error> {
-        let Wire { socket, input, filled, output, sent } = self;
+        let Wire { socket, input, filled, at_once, output, sent } = self;
         let (mut from, mut to) = socket.split();
+        let end = input.len().min(*filled + *at_once);
         loop {
             tokio::select! {
                 biased;
@@ -47,7 +69,7 @@ impl Wire {
                         *sent = 0;
                     }
                 }
-                n = from.read(&mut input[*filled..]) => match n? {
+                n = from.read(&mut input[*filled..end]) => match n? {
                     0 => return Err(Error::wrong("the server closed the connection")),
                     n => {
                         *filled += n;

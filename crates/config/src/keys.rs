@@ -235,7 +235,7 @@ options! {
 "Security" {
     AUTHENTICATION: Text = "hbase.security.authentication", [], "simple", start, "Must be simple: nothing else is supported.";
     AUTHORIZATION: Bool = "hbase.security.authorization", [], "false", start, "Must be false: access control is not supported.";
-    SUPERUSER: List = "hbase.superuser", [], "", later, "Users with every right, besides the server's own.";
+    SUPERUSER: List = "hbase.superuser", [], "", start, "Users who may ask for compactions of tables under NO_WRITES_COMPACTIONS; nothing else is denied to anybody. Groups (`@name`) are not known.";
     RPC_PROTECTION: Text = "hbase.rpc.protection", [], "authentication", start, "Must be authentication: there is no SASL and thus no protection.";
 }
 "Coprocessors" {

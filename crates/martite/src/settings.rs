@@ -197,6 +197,7 @@ fn quotas(config: &Config) -> QuotaOptions {
         },
         user_override_key: (!user_override_key.is_empty()).then_some(user_override_key),
         use_result_size: config.get(keys::QUOTA_USE_RESULT_SIZE),
+        superusers: config.get(keys::SUPERUSER),
     }
 }
 
@@ -214,6 +215,8 @@ pub fn rpc(config: &Config) -> ServerOptions {
 pub fn pool(config: &Config) -> PoolOptions {
     let handlers = config.get(keys::HANDLER_COUNT).clamp(4, 1000) as usize;
     let mut options = PoolOptions::new(handlers);
+    // Batch work is mostly the processor's; more threads that wait for it only get in each other's way.
+    options.batch_threads = options.batch_threads.min(2 * machine::cores());
     let queue = match config.get(keys::CALLQUEUE_MAX_LENGTH) {
         0 => (handlers * 10).max(250),
         n => n as usize,

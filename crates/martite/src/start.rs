@@ -137,7 +137,8 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>, listeners: Liste
     let info = listeners.serve(Shown {
         regions: regions.clone(),
         regionserver: ports.regionserver.watch(),
-        master: ports.master.watch(),
+        master_rpc: ports.master.watch(),
+        master: master.clone(),
         pool,
         reads,
     })?;

@@ -74,7 +74,7 @@ fn a_small_run_of_throttling_makes_every_experiment() {
     // The study without and with a limit of both workloads; the users' run stands apart.
     for (experiment, runs) in [
         ("study", 4),
-        ("total", 2),
+        ("total", 4),
         ("accuracy", 1),
         ("rows", 1),
         ("bytes", 1),

@@ -90,6 +90,11 @@ impl Master {
         &self.services.cluster_id
     }
 
+    /// What tables and namespaces with a space quota held when they were measured last.
+    pub fn space_usage(&self) -> Arc<martite_quota::space::Verdict> {
+        self.services.quotas.verdict()
+    }
+
     /// Runs every background duty once.
     pub fn run_chores(&self) {
         crate::chores::run_all(&self.services, &self.procedures);

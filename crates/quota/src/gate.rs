@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
-/// Lanes that nobody has used for so long are forgotten.
+/// Lanes that nobody has used for so long, with no call under way, are forgotten.
 const FORGET_NS: u64 = 60_000_000_000;
 /// A refund that brings a limiter forward by less does not wake those who wait for it.
 const NOTABLE_NS: u64 = 500_000;
@@ -81,7 +81,7 @@ impl<T> Default for Woken<T> {
     }
 }
 
-/// A call that has passed and is to be settled.
+/// A call that has passed and is to be settled, whatever becomes of it.
 #[derive(Debug, Clone)]
 pub struct Ticket {
     lane: u32,
@@ -127,8 +127,16 @@ impl fmt::Display for Refusal {
 #[derive(Debug)]
 struct Bucket {
     owner: Owner,
-    limits: Vec<(Limit, Limiter)>,
+    limits: Vec<Counted>,
     waiting: BTreeSet<u32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    limit: Limit,
+    limiter: Limiter,
+    /// The settings with which it came: calls that had passed before have not been charged.
+    since: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -152,6 +160,8 @@ struct Lane<T> {
     scheduled: Option<(u64, u64)>,
     /// When it was served last, in numbers of calls served.
     turn: u64,
+    /// Calls that have passed and are not settled.
+    under_way: u32,
     used_ns: u64,
 }
 
@@ -282,17 +292,15 @@ impl<T> Gate<T> {
 
     /// What a call that has passed took in truth.
     pub fn settle(&mut self, ticket: &Ticket, cost: Cost, now_ns: u64) {
-        if ticket.generation != self.generation {
-            return;
-        }
         let Some(lane) = self.lanes.get_mut(&ticket.lane) else { return };
+        lane.under_way = lane.under_way.saturating_sub(1);
         lane.learn(ticket.operation, &cost);
         let amounts = cost.amounts(self.units);
         let path = lane.path.clone();
         let mut sooner = false;
         for (bucket, holds) in path {
             let Some(bucket) = self.buckets[bucket].as_mut() else { continue };
-            for (limit, limiter) in &mut bucket.limits {
+            for Counted { limit, limiter, .. } in bucket.limits.iter_mut().filter(|c| c.since <= ticket.generation) {
                 let (charged, took) = (ticket.charged.get(limit.kind), amounts.get(limit.kind));
                 if took > charged {
                     limiter.charge(took - charged, now_ns);
@@ -311,17 +319,24 @@ impl<T> Gate<T> {
         }
     }
 
-    /// Other settings. All parked calls come back, oldest first, to arrive anew; what limiters are owed stays.
+    /// Other settings. All parked calls come back, oldest first, to arrive anew; what limiters are owed stays, and calls that
+    /// have passed are settled with the limiters that they were charged to.
     pub fn change(&mut self, plan: Plan, now_ns: u64) -> Vec<T> {
         self.plan = plan;
         self.generation += 1;
-        let mut parked: Vec<Parked<T>> = self.lanes.drain().flat_map(|(_, lane)| lane.parked).collect();
-        parked.sort_by_key(|p| p.serial);
-        self.ids.clear();
         self.due.clear();
         self.held.clear();
         self.buckets.iter_mut().flatten().for_each(|bucket| bucket.waiting.clear());
+        let mut parked = Vec::new();
+        let mut lanes = std::mem::take(&mut self.lanes);
+        for lane in lanes.values_mut() {
+            parked.extend(lane.parked.drain(..));
+            (lane.queued, lane.scheduled) = (Amounts::default(), None);
+            lane.path = self.path(&lane.key, now_ns);
+        }
+        self.lanes = lanes;
         self.forget_buckets(now_ns);
+        parked.sort_by_key(|p| p.serial);
         parked.into_iter().map(|p| p.item).collect()
     }
 
@@ -345,7 +360,9 @@ impl<T> Gate<T> {
             }
             out.extend(leaving.into_iter().map(|p| p.item));
         }
-        let unused = |lane: &Lane<T>| lane.parked.is_empty() && lane.used_ns.saturating_add(FORGET_NS) < now_ns;
+        let unused = |lane: &Lane<T>| {
+            lane.parked.is_empty() && lane.under_way == 0 && lane.used_ns.saturating_add(FORGET_NS) < now_ns
+        };
         self.lanes.retain(|_, lane| !unused(lane));
         self.ids.retain(|_, id| self.lanes.contains_key(id));
         self.forget_buckets(now_ns);
@@ -367,7 +384,7 @@ impl<T> Gate<T> {
         let buckets = self.buckets.iter().flatten();
         let owed = |bucket: &Bucket| {
             let limits =
-                bucket.limits.iter().map(|(limit, limiter)| (bucket.owner.clone(), *limit, limiter.owed(now_ns)));
+                bucket.limits.iter().map(|counted| (bucket.owner.clone(), counted.limit, counted.limiter.owed(now_ns)));
             limits.collect::<Vec<_>>()
         };
         buckets.flat_map(owed).collect()
@@ -380,8 +397,7 @@ impl<T> Gate<T> {
         if let Some(id) = self.ids.get(&named) {
             return *id;
         }
-        let shares = self.plan.shares(key);
-        let path = shares.into_iter().map(|share| (self.bucket(&share, now_ns), share.holds)).collect();
+        let path = self.path(key, now_ns);
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1);
         let lane = Lane {
@@ -392,11 +408,18 @@ impl<T> Gate<T> {
             expected: [Expected::default(); 4],
             scheduled: None,
             turn: self.turns,
+            under_way: 0,
             used_ns: now_ns,
         };
         self.lanes.insert(id, lane);
         self.ids.insert(named, id);
         id
+    }
+
+    /// What counts for a call.
+    fn path(&mut self, key: &Key, now_ns: u64) -> Vec<(usize, bool)> {
+        let shares = self.plan.shares(key);
+        shares.into_iter().map(|share| (self.bucket(&share, now_ns), share.holds)).collect()
     }
 
     /// The bucket of an owner, with the limits that it has now.
@@ -416,10 +439,12 @@ impl<T> Gate<T> {
         let old = self.buckets[index].take();
         let (old, waiting) = old.map_or((Vec::new(), BTreeSet::new()), |bucket| (bucket.limits, bucket.waiting));
         let limiter = |limit: &Limit| {
-            let known = old.iter().find(|(known, _)| known.kind == limit.kind);
-            let mut limiter = known.map_or_else(|| Limiter::new(limit.rate, now_ns), |(_, limiter)| *limiter);
-            limiter.set_rate(limit.rate, now_ns);
-            (*limit, limiter)
+            let known = old.iter().find(|known| known.limit.kind == limit.kind);
+            let fresh = || Counted { limit: *limit, limiter: Limiter::new(limit.rate, now_ns), since: self.generation };
+            let mut counted = known.copied().unwrap_or_else(fresh);
+            counted.limit = *limit;
+            counted.limiter.set_rate(limit.rate, now_ns);
+            counted
         };
         let limits = share.limits.iter().map(limiter).collect();
         self.buckets[index] = Some(Bucket { owner: share.owner.clone(), limits, waiting });
@@ -437,7 +462,7 @@ impl<T> Gate<T> {
         let (mut due_ns, mut cause) = (0, None);
         let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
         for bucket in path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref()) {
-            for (limit, limiter) in bucket.limits.iter().filter(|(limit, _)| amounts.get(limit.kind) > 0) {
+            for Counted { limit, limiter, .. } in bucket.limits.iter().filter(|c| amounts.get(c.limit.kind) > 0) {
                 let due = limiter.due_ns(ahead(bucket, *limit), now_ns);
                 if due > due_ns {
                     (due_ns, cause) = (due, Some((bucket, *limit)));
@@ -450,8 +475,8 @@ impl<T> Gate<T> {
     fn is_due(&self, id: u32, amounts: &Amounts, now_ns: u64) -> bool {
         let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
         path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref()).all(|bucket| {
-            let mut counting = bucket.limits.iter().filter(|(limit, _)| amounts.get(limit.kind) > 0);
-            counting.all(|(_, limiter)| limiter.due_ns(0, now_ns) <= now_ns)
+            let mut counting = bucket.limits.iter().filter(|c| amounts.get(c.limit.kind) > 0);
+            counting.all(|c| c.limiter.due_ns(0, now_ns) <= now_ns)
         })
     }
 
@@ -465,10 +490,10 @@ impl<T> Gate<T> {
     fn charge(&mut self, id: u32, amounts: &Amounts, now_ns: u64) {
         self.turns += 1;
         let Some(lane) = self.lanes.get_mut(&id) else { return };
-        lane.turn = self.turns;
+        (lane.turn, lane.under_way) = (self.turns, lane.under_way + 1);
         for (bucket, holds) in &lane.path {
             let Some(bucket) = self.buckets[*bucket].as_mut() else { continue };
-            for (limit, limiter) in &mut bucket.limits {
+            for Counted { limit, limiter, .. } in &mut bucket.limits {
                 limiter.charge(amounts.get(limit.kind), now_ns);
                 if !holds {
                     limiter.forgive(now_ns);
@@ -570,7 +595,7 @@ impl<T> Gate<T> {
     fn forget_buckets(&mut self, now_ns: u64) {
         let used: BTreeSet<usize> = self.lanes.values().flat_map(|lane| lane.path.iter().map(|(b, _)| *b)).collect();
         for (index, slot) in self.buckets.iter_mut().enumerate() {
-            let idle = |bucket: &Bucket| bucket.limits.iter().all(|(_, limiter)| limiter.is_idle(now_ns));
+            let idle = |bucket: &Bucket| bucket.limits.iter().all(|counted| counted.limiter.is_idle(now_ns));
             if !used.contains(&index) && slot.as_ref().is_some_and(idle) {
                 *slot = None;
             }

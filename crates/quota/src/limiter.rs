@@ -13,10 +13,13 @@
 //!                               paid
 //! ```
 //! An idle limiter saves up [`Rate::burst`] and no more: 2 % of its limit, so that over any period it lets pass at most
-//! 102 % of the limit and one request.
+//! 102 % of the limit and one request. Of a limit for less than a second it is what passes in 20 ms: those who wait are not looked
+//! at more often.
 
 /// Saved up while idle: one part in this many of the limit.
 const BURST_DIVISOR: u128 = 50;
+/// Saved up at least: what passes in so long a time.
+const LEAST_BURST_NS: u128 = 20_000_000;
 
 /// So much in so long a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +44,7 @@ impl Rate {
 
     /// What an idle limiter lets pass at once, beside one request of any size.
     pub fn burst(self) -> u64 {
-        (u128::from(self.amount) / BURST_DIVISOR) as u64
+        u64::try_from(self.burst_ticks() / u128::from(self.per_ns)).unwrap_or(u64::MAX)
     }
 
     fn ticks_at(self, now_ns: u64) -> u128 {
@@ -53,7 +56,8 @@ impl Rate {
     }
 
     fn burst_ticks(self) -> u128 {
-        u128::from(self.amount) * u128::from(self.per_ns) / BURST_DIVISOR
+        let part = u128::from(self.amount) * u128::from(self.per_ns) / BURST_DIVISOR;
+        part.max(u128::from(self.amount) * LEAST_BURST_NS)
     }
 }
 
@@ -157,6 +161,18 @@ mod tests {
             assert!((amount..=amount + burst + 1).contains(&first), "{amount}: {first}");
             let after: u64 = (2..12).map(|s| passes(&mut limiter, 7 + s * SECOND, SECOND, 500_000)).sum();
             assert!((10 * amount - burst - 1..=10 * amount + 1).contains(&after), "{amount}: {after}");
+        }
+    }
+
+    #[test]
+    fn limits_for_less_than_a_second_hold_though_those_who_wait_are_looked_at_every_few_milliseconds() {
+        for (amount, per_ns) in [(10, 1_000_000), (1, 1000), (7, 1_000_000), (1, 100)] {
+            let mut limiter = Limiter::new(Rate::new(amount, per_ns), SECOND);
+            let burst = limiter.rate().burst();
+            assert_eq!(burst, 20_000_000 / per_ns * amount);
+            let wanted = SECOND / per_ns * amount;
+            let passed = passes(&mut limiter, SECOND, SECOND, 8_000_000);
+            assert!((wanted - burst..=wanted + burst + 1).contains(&passed), "{amount}/{per_ns}: {passed}");
         }
     }
 

@@ -223,6 +223,11 @@ impl RegionServer {
         self.space.change(in_force);
     }
 
+    /// Tables with a space quota, as the master told of them last.
+    pub fn space_usage(&self) -> Arc<BTreeMap<String, martite_quota::space::Usage>> {
+        self.space.in_force()
+    }
+
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }

@@ -46,6 +46,14 @@ pub struct QuotaOptions {
     pub user_override_key: Option<String>,
     /// Reads count with the size of their answers, whatever was filtered (`hbase.quota.use.result.size.bytes`).
     pub use_result_size: bool,
+    /// Users who may ask for compactions whatever a space quota says (`hbase.superuser`).
+    pub superusers: Vec<String>,
+}
+
+impl QuotaOptions {
+    pub(crate) fn is_superuser(&self, user: &str) -> bool {
+        self.superusers.iter().any(|name| name == crate::throttle::short_name(user))
+    }
 }
 
 impl Default for QuotaOptions {
@@ -56,6 +64,7 @@ impl Default for QuotaOptions {
             default_user: martite_proto::Throttle::default(),
             user_override_key: None,
             use_result_size: false,
+            superusers: Vec::new(),
         }
     }
 }

@@ -21,11 +21,15 @@ use martite_quota::{Answer, Cost, Gate, Key, Operation, Plan, Priority, Refusal,
 use martite_region::Region;
 use martite_rpc::{Call, Class};
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Calls are given out in rounds at least so far apart: a limiter saves up 2 % of its limit, 20 ms of a second.
-const ROUND: Duration = Duration::from_millis(1);
+/// Calls are given out in rounds so far apart: many that go on together cost one wake-up, one read and one write of their
+/// connection. Nothing of a limit is lost, because a limiter saves up what passes in 20 ms.
+const ROUND: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_millis(8);
+/// A round is so much shorter than those who passed last had waited.
+const OF_WAIT: u32 = 2;
 /// How often is looked for parked calls whose clients are gone.
 const SWEEP: Duration = Duration::from_millis(100);
 /// The same while none is parked.
@@ -82,6 +86,7 @@ struct Parked {
     toll: Toll,
     again: Again,
     key: Key,
+    usage: Arc<OfUser>,
     charge: Charge,
     deadline_ns: Option<u64>,
     queue: Duration,
@@ -95,27 +100,39 @@ impl Parked {
 
     /// Its turn has come.
     fn pay(&mut self, throttles: &Arc<Throttles>, ticket: Ticket) {
-        let (charge, usage) = (self.charge.clone(), throttles.usage.of(&self.key));
-        let began = Instant::now();
-        self.toll.paid.push(Paid { throttles: throttles.clone(), charge, ticket, usage, queue: self.queue, began });
+        let (throttles, charge, usage) = (throttles.clone(), self.charge.clone(), self.usage.clone());
+        self.toll.paid.push(Paid { throttles, charge, ticket, usage, queue: self.queue, began: Instant::now() });
     }
 
-    /// Back to the thread that it came from.
+    /// Goes on with the method, on the calling thread.
     fn go_on(self: Box<Self>) {
-        if self.toll.priority == Some(Priority::Batch) {
-            let Parked { server, call, toll, again, hold, .. } = *self;
-            return server.go_on_behind(call, toll, again, hold);
+        let Parked { server, call, toll, again, hold, .. } = *self;
+        // The method takes it again.
+        drop(hold);
+        if call.expired() {
+            return call.responder.discard();
         }
-        let conn = self.call.conn.clone();
-        conn.run_soon(move || {
-            let Parked { server, call, toll, again, hold, .. } = *self;
-            // The method takes it again.
-            drop(hold);
-            if call.expired() {
-                return call.responder.discard();
-            }
-            again(&server, call, toll);
-        });
+        again(&server, call, toll);
+    }
+}
+
+/// Back to the threads that they came from.
+fn go_on(parked: impl Iterator<Item = Box<Parked>>) {
+    let mut parked: Vec<_> = parked.collect();
+    for batch in parked.extract_if(.., |parked| parked.toll.priority == Some(Priority::Batch)) {
+        let Parked { server, call, toll, again, hold, .. } = *batch;
+        server.go_on_behind(call, toll, again, hold);
+    }
+    // Those of a connection stay in their order.
+    parked.sort_by_key(|parked| Arc::as_ptr(&parked.call.conn) as usize);
+    let mut parked = parked.into_iter().peekable();
+    while let Some(first) = parked.next() {
+        let conn = first.call.conn.clone();
+        let mut work: Vec<Box<dyn FnOnce() + Send>> = vec![Box::new(move || first.go_on())];
+        while let Some(next) = parked.next_if(|next| Arc::ptr_eq(&next.call.conn, &conn)) {
+            work.push(Box::new(move || next.go_on()));
+        }
+        conn.run_soon(work);
     }
 }
 
@@ -189,7 +206,7 @@ impl Throttles {
         let ready: Vec<Box<Parked>> =
             waiting.into_iter().filter_map(|parked| self.arrive_again(&mut state.gate, parked, now_ns)).collect();
         drop(state);
-        ready.into_iter().for_each(Parked::go_on);
+        go_on(ready.into_iter());
         self.wake.notify_all();
     }
 
@@ -210,7 +227,7 @@ impl Throttles {
                 return None;
             }
             Answer::Refused(refusal) => {
-                let fault = self.refuse(&key, &refusal);
+                let fault = refuse(&parked.usage, &refusal);
                 parked.toll.refused.push((parked.charge.table.clone(), fault));
             }
         }
@@ -220,11 +237,6 @@ impl Throttles {
     fn request<'a>(&self, key: &'a Key, charge: &Charge, call: &Call, deadline_ns: Option<u64>) -> Request<'a> {
         let (operation, cost, size_bytes) = (charge.operation, charge.cost, call.size_bytes as usize);
         Request { key, operation, cost, size_bytes, deadline_ns }
-    }
-
-    fn refuse(&self, key: &Key, refusal: &Refusal) -> Fault {
-        self.usage.of(key).refuse(refusal.limit.kind);
-        Fault::throttled(refusal.to_string())
     }
 
     /// Calls that wait.
@@ -256,11 +268,11 @@ impl Throttles {
                 woken.gone.extend(state.gate.sweep(self.now_ns(), |parked| parked.is_gone()));
                 swept = Instant::now();
             }
+            let round_ends = Instant::now() + round_after(&woken);
             MutexGuard::unlocked(&mut state, || self.deliver(woken));
             if state.stopped {
                 return;
             }
-            let round_ends = Instant::now() + ROUND;
             state.round_ends_ns = self.ns(round_ends);
             match state.gate.next_due_ns() {
                 Some(due_ns) => {
@@ -284,10 +296,11 @@ impl Throttles {
 
     fn deliver(self: &Arc<Self>, woken: Woken<Box<Parked>>) {
         woken.gone.into_iter().for_each(|parked| parked.call.responder.discard());
-        for (mut parked, ticket) in woken.pass {
+        let paid = woken.pass.into_iter().map(|(mut parked, ticket)| {
             parked.pay(self, ticket);
-            parked.go_on();
-        }
+            parked
+        });
+        go_on(paid);
     }
 
     pub fn stop(&self) {
@@ -312,8 +325,19 @@ impl Throttles {
     }
 }
 
+fn refuse(usage: &OfUser, refusal: &Refusal) -> Fault {
+    usage.refuse(refusal.limit.kind);
+    Fault::throttled(refusal.to_string())
+}
+
+/// How long until the next round: those who wait for long anyway do not notice.
+fn round_after<T>(woken: &Woken<T>) -> Duration {
+    let waited = woken.pass.iter().map(|(_, ticket)| Duration::from_nanos(ticket.parked_ns)).min();
+    (waited.unwrap_or_default() / OF_WAIT).clamp(*ROUND.start(), *ROUND.end())
+}
+
 /// `user/host@REALM` → `user`.
-fn short_name(user: &str) -> &str {
+pub(crate) fn short_name(user: &str) -> &str {
     user.split(['/', '@']).next().unwrap_or(user)
 }
 
@@ -329,7 +353,7 @@ impl RegionServer {
         again: Again,
     ) -> Turn {
         if self.is_free(&call, &toll) || region.info().table().is_system() {
-            return Turn::Now(call, toll);
+            return ordinary(call, toll);
         }
         let charge = Charge { table: region.info().table().clone(), operation: what.0, cost: what.1 };
         self.turn_under_limits(call, toll, charge, again, None)
@@ -347,7 +371,7 @@ impl RegionServer {
     ) -> Turn {
         let table = scanner.region.info().table();
         if self.is_free(&call, &toll) || table.is_system() {
-            return Turn::Now(call, toll);
+            return ordinary(call, toll);
         }
         let charge = Charge { table: table.clone(), operation: what.0, cost: what.1 };
         self.turn_under_limits(call, toll, charge, again, Some(scanner))
@@ -393,6 +417,7 @@ impl RegionServer {
             let set = || rules.settings.priorities.of(user, charge.table.as_str());
             let priority = asked(&call).unwrap_or_else(set);
             toll.priority = Some(priority);
+            call.conn.saw_priority(priority == Priority::Batch);
             if priority == Priority::Batch {
                 let hold = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
                 self.go_on_behind(call, toll, again, hold);
@@ -402,7 +427,7 @@ impl RegionServer {
         if !rules.plan.concerns(user, charge.table.as_str()) {
             return Turn::Now(call, toll);
         }
-        let key = Key { user: user.into(), table: charge.table.as_str().into() };
+        let (key, usage) = throttles.usage.of(user, charge.table.as_str());
         let deadline_ns = call.deadline().map(|at| throttles.ns(at));
         let request = throttles.request(&key, &charge, &call, deadline_ns);
         let mut state = throttles.state.lock();
@@ -411,14 +436,14 @@ impl RegionServer {
             Answer::Free => Turn::Now(call, toll),
             Answer::Passes(ticket) => {
                 drop(state);
-                let (throttles, usage) = (throttles.clone(), throttles.usage.of(&key));
+                let throttles = throttles.clone();
                 let (queue, began) = (call.received.elapsed(), Instant::now());
                 toll.paid.push(Paid { throttles, charge, ticket, usage, queue, began });
                 Turn::Now(call, toll)
             }
             Answer::Refused(refusal) => {
                 drop(state);
-                Turn::Refused(call, toll, throttles.refuse(&key, &refusal))
+                Turn::Refused(call, toll, refuse(&usage, &refusal))
             }
             Answer::Waits => {
                 // They are slices of a large read buffer.
@@ -427,7 +452,8 @@ impl RegionServer {
                 let (server, key) = (self.clone(), key.clone());
                 let hold = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
                 let queue = call.received.elapsed();
-                let parked = Box::new(Parked { server, call, toll, again, key, charge, deadline_ns, queue, hold });
+                let parked =
+                    Box::new(Parked { server, call, toll, again, key, usage, charge, deadline_ns, queue, hold });
                 state.gate.park(&request, parked, now_ns);
                 let sooner = state.is_sooner();
                 drop(state);
@@ -438,6 +464,15 @@ impl RegionServer {
             }
         }
     }
+}
+
+/// The turn of a call that nothing holds back.
+#[inline]
+fn ordinary(call: Call, toll: Toll) -> Turn {
+    if toll.priority.is_none() {
+        call.conn.saw_priority(false);
+    }
+    Turn::Now(call, toll)
 }
 
 /// The priority that a call itself asks for: by the request attribute `martite.priority`, or by `setPriority`, whose

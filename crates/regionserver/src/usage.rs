@@ -13,7 +13,16 @@ const MOST: usize = 1000;
 
 /// By user and table.
 #[derive(Default)]
-pub struct Usage(Mutex<HashMap<Key, Arc<OfUser>, foldhash::fast::RandomState>>);
+pub struct Usage(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    users: Map<Map<Arc<OfUser>>>,
+    /// Users and tables in it.
+    count: usize,
+}
+
+type Map<V> = HashMap<Arc<str>, V, foldhash::fast::RandomState>;
 
 /// One user's calls on one table.
 #[derive(Default)]
@@ -33,18 +42,34 @@ pub struct OfOperation {
 }
 
 impl Usage {
-    pub(crate) fn of(&self, key: &Key) -> Arc<OfUser> {
-        let mut all = self.0.lock();
-        if let Some(known) = all.get(key) {
-            return known.clone();
+    /// What is kept of a user and a table, and their names for the gate.
+    pub(crate) fn of(&self, user: &str, table: &str) -> (Key, Arc<OfUser>) {
+        let mut known = self.0.lock();
+        if let Some((user, tables)) = known.users.get_key_value(user)
+            && let Some((table, of_user)) = tables.get_key_value(table)
+        {
+            return (Key { user: user.clone(), table: table.clone() }, of_user.clone());
         }
-        let key = if all.len() < MOST { key.clone() } else { Key { user: "(others)".into(), table: "(any)".into() } };
-        all.entry(key).or_default().clone()
+        let key = Key { user: user.into(), table: table.into() };
+        let kept =
+            if known.count < MOST { key.clone() } else { Key { user: "(others)".into(), table: "(any)".into() } };
+        let Known { users, count } = &mut *known;
+        let of_user = users.entry(kept.user).or_default().entry(kept.table).or_insert_with(|| {
+            *count += 1;
+            Arc::default()
+        });
+        (key, of_user.clone())
     }
 
     /// All that were ever under a limit.
     pub fn all(&self) -> Vec<(Key, Arc<OfUser>)> {
-        let mut all: Vec<_> = self.0.lock().iter().map(|(key, of_user)| (key.clone(), of_user.clone())).collect();
+        let known = self.0.lock();
+        let of_one = |(user, tables): (&Arc<str>, &Map<Arc<OfUser>>)| {
+            let key = |table: &Arc<str>| Key { user: user.clone(), table: table.clone() };
+            tables.iter().map(|(table, of_user)| (key(table), of_user.clone())).collect::<Vec<_>>()
+        };
+        let mut all: Vec<_> = known.users.iter().flat_map(of_one).collect();
+        drop(known);
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
     }
@@ -145,9 +170,11 @@ mod tests {
     fn users_beyond_the_most_are_counted_together() {
         let usage = Usage::default();
         for i in 0..MOST + 5 {
-            let key = Key { user: format!("u{i:05}").into(), table: "t".into() };
-            usage.of(&key).record(Operation::Get, Duration::ZERO, Duration::ZERO, Duration::from_micros(1));
-            usage.of(&key).refuse(Kind::ReadNumber);
+            let user = format!("u{i:05}");
+            let (key, of_user) = usage.of(&user, "t");
+            of_user.record(Operation::Get, Duration::ZERO, Duration::ZERO, Duration::from_micros(1));
+            of_user.refuse(Kind::ReadNumber);
+            assert_eq!(key, Key { user: user.into(), table: "t".into() });
         }
         let all = usage.all();
         assert_eq!(all.len(), MOST + 1);

@@ -58,11 +58,18 @@ impl Connection {
         }
     }
 
-    /// Runs `work` on the network thread soon, once the client has taken its earlier answers; never if it goes away. Keep
-    /// it short.
-    pub fn run_soon(&self, work: impl FnOnce() + Send + 'static) {
+    /// Runs `work` on the network thread soon, piece by piece, once the client has taken its earlier answers; never if it
+    /// goes away. Keep each piece short.
+    pub fn run_soon(&self, work: Vec<Box<dyn FnOnce() + Send>>) {
         // A connection that is gone takes nothing: its calls end with what `work` holds.
-        drop(self.link.outbox.give(Box::new(work)));
+        drop(self.link.outbox.give(work));
+    }
+
+    /// A call of this connection is looked at, which is of low priority or not: a connection that has nothing but such calls
+    /// is read by a thread that stands back behind all others.
+    #[inline]
+    pub fn saw_priority(&self, low: bool) {
+        self.link.place.saw(low);
     }
 
     /// Whether the client is at least `major.minor`; a client without version counts as oldest.

@@ -13,7 +13,7 @@ use std::net::TcpStream;
 /// Cell blocks from this size on. Smaller ones cost less than the wake-up that they share with others.
 pub(crate) const LARGE_CELLS: usize = 32 << 10;
 /// Bytes of a system call: until it ends, a kernel without preemption lets nobody else onto the processor.
-const AT_ONCE: usize = 128 << 10;
+const AT_ONCE: usize = 32 << 10;
 
 /// Writes `head` and then `cells` as far as the socket, which does not block, takes them. Returns how far: an error is left
 /// to the connection's task, which finds it, too.

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A connection lives on one shard, a thread with a single-threaded runtime. A call is served on the thread that read
-//! it; what would block goes to the [`Pool`]. The byte layout is drawn in `docs/formats/rpc.md`.
+//! it; what would block goes to the [`Pool`]. A connection with nothing but calls of low priority is read on a thread
+//! that stands back (`place`). The byte layout is drawn in `docs/formats/rpc.md`.
 #![forbid(unsafe_code)]
 
 pub mod call;
@@ -24,6 +25,7 @@ pub mod header;
 mod inbox;
 mod link;
 mod outbox;
+mod place;
 pub mod pool;
 mod requests;
 pub mod server;
@@ -38,7 +40,7 @@ pub use connection::{ClientVersion, Connection};
 pub use counters::Counters;
 pub use exception::Exception;
 pub use handler::Handler;
-pub use pool::{Class, ClassOptions, Pool, PoolOptions};
+pub use pool::{Class, ClassOptions, Pool, PoolOptions, stand_aside};
 pub use server::{Server, ServerOptions};
 pub use shards::Shards;
 pub use watch::Watch;

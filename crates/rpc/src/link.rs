@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use tokio::runtime::Handle;
 
 use crate::counters::{ExceptionCounters, ShardCounters};
 use crate::outbox::Outbox;
+use crate::place::Place;
 use crate::times::MethodTimes;
 use crate::{Handler, ServerOptions};
 
@@ -27,6 +29,9 @@ pub(crate) struct ServerState {
     pub options: ServerOptions,
     pub local: SocketAddr,
     pub shards: Vec<ShardCounters>,
+    /// Runtimes of the shards, and of the thread that stands back.
+    pub runtimes: Vec<Handle>,
+    pub behind: Handle,
     pub exceptions: ExceptionCounters,
     pub times: MethodTimes,
     pub accepted: AtomicU64,
@@ -68,6 +73,7 @@ pub(crate) struct Link {
     pub peer: SocketAddr,
     pub shard: usize,
     pub outbox: Outbox,
+    pub place: Place,
     /// Bytes that the task holds for a socket that does not take them.
     pub unsent: AtomicUsize,
     pub closed: AtomicBool,
@@ -89,6 +95,11 @@ impl Link {
     #[inline]
     pub fn is_clogged(&self) -> bool {
         self.outbox.bytes() + self.unsent.load(Ordering::Relaxed) > self.server.options.max_output_bytes
+    }
+
+    /// The runtime on which the connection belongs.
+    pub fn runtime(&self, behind: bool) -> &Handle {
+        if behind { &self.server.behind } else { &self.server.runtimes[self.shard] }
     }
 
     /// The socket is gone.

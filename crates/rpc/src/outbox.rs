@@ -293,13 +293,13 @@ impl Outbox {
         Ok(())
     }
 
-    /// Gives the task work to do. `Err` if it is gone.
-    pub fn give(&self, work: Held) -> Result<(), Held> {
+    /// Gives the task work to do, all with one wake-up. `Err` if it is gone.
+    pub fn give(&self, mut work: Vec<Held>) -> Result<(), Vec<Held>> {
         let mut state = self.state.lock();
         if state.closed {
             return Err(work);
         }
-        state.held.push(work);
+        state.held.append(&mut work);
         self.has_held.store(true, Relaxed);
         self.wake(state);
         Ok(())

@@ -308,6 +308,9 @@ impl Inner {
                 tracing::error!(class = ?Class::ALL[class], "a job of the pool panicked: {what}");
             }
             let took = started.elapsed();
+            if group == Group::Batch {
+                stand_aside();
+            }
             state = self.state.lock();
             if state.end(class, expected, took) {
                 // This class held back jobs that another thread may take now.
@@ -315,6 +318,13 @@ impl Inner {
             }
         }
     }
+}
+
+/// Lets others of the machine run who wait for the processor. A thread of the lowest priority is not always interrupted for
+/// them: Linux lets one that wakes up with less than no credit wait until the running one has made up for it, up to a
+/// millisecond. To be called between short pieces of such work.
+pub fn stand_aside() {
+    std::thread::yield_now();
 }
 
 impl Queue {

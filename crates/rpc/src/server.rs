@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use crate::counters::ShardCounters;
 use crate::link::{Link, Mode, ServerState};
 use crate::outbox::Outbox;
+use crate::place::Place;
 use crate::task::{LinkGuard, Task};
 use crate::times::MethodTimes;
 use crate::{Counters, Handler, Shards, Watch};
@@ -104,6 +105,8 @@ impl Server {
             options,
             local: listener.local_addr()?,
             shards: (0..shards.len()).map(|_| ShardCounters::default()).collect(),
+            runtimes: (0..shards.len()).map(|i| shards.handle(i)).collect(),
+            behind: shards.behind(),
             exceptions: Default::default(),
             accepted: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -111,8 +114,7 @@ impl Server {
             links: Mutex::new(HashMap::new()),
             empty: tokio::sync::Notify::new(),
         });
-        let handles = (0..shards.len()).map(|i| shards.handle(i)).collect();
-        let acceptor = runtime.spawn(accept(listener, state.clone(), handles));
+        let acceptor = runtime.spawn(accept(listener, state.clone()));
         Ok(Server { state, shards, acceptor: Mutex::new(Some(acceptor)) })
     }
 
@@ -175,7 +177,7 @@ async fn all_gone(state: &ServerState, wait: Duration) -> bool {
 }
 
 /// Accepts and hands each connection to the shard with the fewest.
-async fn accept(listener: TcpListener, state: Arc<ServerState>, shards: Vec<tokio::runtime::Handle>) {
+async fn accept(listener: TcpListener, state: Arc<ServerState>) {
     let mut next_id = 0;
     loop {
         let (socket, peer) = match listener.accept().await {
@@ -199,6 +201,7 @@ async fn accept(listener: TcpListener, state: Arc<ServerState>, shards: Vec<toki
             peer,
             shard,
             outbox: Outbox::default(),
+            place: Place::default(),
             unsent: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
             server: state.clone(),
@@ -208,9 +211,9 @@ async fn accept(listener: TcpListener, state: Arc<ServerState>, shards: Vec<toki
         let guard = LinkGuard(link);
         // The shard is another runtime: the socket has to leave this one.
         let Ok(socket) = socket.into_std() else { continue };
-        shards[shard].spawn(async move {
+        state.runtimes[shard].spawn(async move {
             match TcpStream::from_std(socket) {
-                Ok(socket) => Task::new(socket, guard).await,
+                Ok(socket) => Task::new(socket, guard).live().await,
                 Err(e) => tracing::warn!(%peer, "connection not registered: {e}"),
             }
         });

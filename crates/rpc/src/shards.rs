@@ -1,4 +1,7 @@
 //! [`Shards`]: the network threads, each with a single-threaded runtime.
+//!
+//! One more stands back behind all others of the machine: to it go connections that have nothing but work of low priority
+//! (`place`), whose reading and decoding would otherwise come before everybody else's calls.
 
 use std::io;
 use std::sync::Arc;
@@ -14,24 +17,25 @@ pub struct Shards(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     handles: Vec<Handle>,
-    threads: Vec<(oneshot::Sender<()>, JoinHandle<()>)>,
+    behind: Handle,
+    threads: Vec<Started>,
 }
 
 impl Shards {
     /// Starts `threads` network threads (at least 1).
     pub fn start(threads: usize) -> io::Result<Shards> {
-        let mut inner = Inner { handles: Vec::new(), threads: Vec::new() };
+        let mut started = Vec::new();
+        let mut handles = Vec::new();
         for i in 0..threads.max(1) {
-            let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-            let (stop, stopped) = oneshot::channel::<()>();
-            inner.handles.push(runtime.handle().clone());
-            let thread = std::thread::Builder::new().name(format!("net-{i}")).spawn(move || {
-                // Ends when the sender is dropped.
-                let _ = runtime.block_on(stopped);
-            })?;
-            inner.threads.push((stop, thread));
+            handles.push(start(format!("net-{i}"), || {}, &mut started)?);
         }
-        Ok(Shards(Arc::new(inner)))
+        let stand_back = || {
+            if let Err(e) = martite_env::thread::stand_back() {
+                tracing::warn!("the network thread for work of low priority keeps its own: {e}");
+            }
+        };
+        let behind = start("net-behind".to_owned(), stand_back, &mut started)?;
+        Ok(Shards(Arc::new(Inner { handles, behind, threads: started })))
     }
 
     /// Number of threads.
@@ -44,6 +48,26 @@ impl Shards {
     pub fn handle(&self, shard: usize) -> Handle {
         self.0.handles[shard % self.0.handles.len()].clone()
     }
+
+    /// Runtime of the thread that stands back; it is not one of [`Shards::len`].
+    pub fn behind(&self) -> Handle {
+        self.0.behind.clone()
+    }
+}
+
+type Started = (oneshot::Sender<()>, JoinHandle<()>);
+
+fn start(name: String, first: impl FnOnce() + Send + 'static, started: &mut Vec<Started>) -> io::Result<Handle> {
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let handle = runtime.handle().clone();
+    let thread = std::thread::Builder::new().name(name).spawn(move || {
+        first();
+        // Ends when the sender is dropped.
+        let _ = runtime.block_on(stopped);
+    })?;
+    started.push((stop, thread));
+    Ok(handle)
 }
 
 impl Drop for Inner {

@@ -4,7 +4,8 @@
 //! run:  collect answers ─▶ write ─▶ read once ─▶ decode all, call the handler ─▶ collect … until nothing moves: rest
 //! ```
 //! It rests when the socket has nothing to read, or when the client does not take its answers; it is woken by the
-//! socket or by a responder. Source of the protocol: HBase 2.6 RPC.
+//! socket or by a responder. Between two slices it may move to another thread (`place`). Source of the protocol: HBase
+//! 2.6 RPC.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -24,6 +25,7 @@ use crate::handshake::{self, Preamble};
 use crate::inbox::Inbox;
 use crate::link::{Link, Mode};
 use crate::outbox::{Exchange, Found};
+use crate::pool::stand_aside;
 use crate::requests::{Batch, Requests, SLICE, Stop};
 use crate::writer::{Writer, head_buffer, recycle};
 
@@ -54,6 +56,13 @@ enum Moved {
     End,
 }
 
+/// Why a task is no longer polled.
+enum End {
+    Closed(io::Result<()>),
+    /// It belongs on another thread.
+    Moves,
+}
+
 /// Takes the link out of the server's books, however its task ends.
 #[derive(Debug)]
 pub(crate) struct LinkGuard(pub Arc<Link>);
@@ -76,6 +85,8 @@ pub(crate) struct Task {
     received: Instant,
     /// Other connections of the shard get their turn.
     slice_over: bool,
+    /// It runs on the thread that stands back.
+    behind: bool,
     /// Ends the handshake or the lingering.
     timer: Option<Pin<Box<Sleep>>>,
     /// Reused to collect chunks.
@@ -95,6 +106,7 @@ impl Task {
             waiting_frames: false,
             received: Instant::now(),
             slice_over: false,
+            behind: false,
             timer,
             ready: Vec::new(),
         }
@@ -357,22 +369,72 @@ fn handshake_frame(buf: &mut BytesMut) -> io::Result<Result<BytesMut, usize>> {
     Ok(Ok(buf.split_to(len)))
 }
 
-impl Future for Task {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let end = match self.run(cx) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(end) => end,
-        };
+impl Task {
+    /// On this thread until the connection ends, or goes on on another one.
+    pub async fn live(mut self) {
+        let end = std::future::poll_fn(|cx| self.poll(cx)).await;
         let peer = self.link.0.peer;
         match end {
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
+            End::Moves => self.go_elsewhere(),
+            End::Closed(Err(e)) if e.kind() == io::ErrorKind::InvalidData => {
                 tracing::warn!(%peer, "connection closed: {e}");
             }
-            Err(e) => tracing::debug!(%peer, "connection lost: {e}"),
-            Ok(()) => tracing::debug!(%peer, "connection closed"),
+            End::Closed(Err(e)) => tracing::debug!(%peer, "connection lost: {e}"),
+            End::Closed(Ok(())) => tracing::debug!(%peer, "connection closed"),
         }
-        Poll::Ready(())
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
+        if self.moves() {
+            return Poll::Ready(End::Moves);
+        }
+        let polled = self.run(cx);
+        if self.behind {
+            stand_aside();
+        }
+        polled.map(End::Closed)
+    }
+
+    /// Whether it belongs on another thread. Timers stay with theirs.
+    fn moves(&self) -> bool {
+        self.link.0.place.is_behind() != self.behind
+            && self.timer.is_none()
+            && matches!(self.phase, Phase::Open(_))
+            && self.link.0.server.mode() == Mode::Run
+    }
+
+    /// The other thread looks at the socket and at the outbox at once: what comes meanwhile is not missed, be it that nobody
+    /// is woken for it.
+    fn go_elsewhere(mut self) {
+        self.behind = !self.behind;
+        let link = self.link.0.clone();
+        let Task { socket, link: guard, inbox, writer, phase, waiting_frames, received, behind, ready, .. } = self;
+        // The socket has to leave this runtime.
+        let socket = match socket.into_std() {
+            Ok(socket) => socket,
+            Err(e) => return tracing::warn!(peer = %link.peer, "connection lost on its way to another thread: {e}"),
+        };
+        link.runtime(behind).spawn(async move {
+            match TcpStream::from_std(socket) {
+                Ok(socket) => {
+                    let (link, slice_over, timer) = (guard, false, None);
+                    let task = Task {
+                        socket,
+                        link,
+                        inbox,
+                        writer,
+                        phase,
+                        waiting_frames,
+                        received,
+                        slice_over,
+                        behind,
+                        timer,
+                        ready,
+                    };
+                    task.live().await;
+                }
+                Err(e) => tracing::warn!(peer = %guard.0.peer, "connection not registered: {e}"),
+            }
+        });
     }
 }

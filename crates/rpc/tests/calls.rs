@@ -381,16 +381,49 @@ async fn work_that_comes_later_runs_on_the_network_thread_and_its_answers_go_out
         let conn = call.conn.clone();
         // Not from a network thread, while the connection rests or reads.
         let give = move || {
-            conn.run_soon(move || {
+            conn.run_soon(vec![Box::new(move || {
                 assert!(std::thread::current().name().is_some_and(|name| name.starts_with("net-")));
                 call.responder.ok_encoded(call.param.to_vec(), Vec::new());
-            });
+            })]);
         };
         std::thread::spawn(give).join().unwrap();
     }
     let mut answers: Vec<u8> = calls.join_all().await.into_iter().flatten().collect();
     answers.sort_unstable();
     assert_eq!(answers, (0..100).collect::<Vec<u8>>());
+}
+
+#[tokio::test]
+async fn a_connection_of_low_priority_is_read_behind_all_others_until_another_call_comes() {
+    let running = Running::start();
+    let client = running.client().await;
+    let ask = async |what: &str| {
+        let answer = client.call_with("Where", what.as_bytes(), b"", CallOptions::default()).await.unwrap();
+        String::from_utf8(answer.message.to_vec()).unwrap()
+    };
+    for round in 0..3 {
+        let mut asked = 0;
+        while ask("low").await != "net-behind" {
+            asked += 1;
+            assert!(asked < 1000, "round {round}");
+        }
+        assert!(asked > 10, "round {round}: after {asked}");
+        for _ in 0..100 {
+            assert_eq!(ask("low").await, "net-behind");
+        }
+        // The call that finds it there, and then it is where it was.
+        assert_eq!(ask("").await, "net-behind");
+        assert_ne!(ask("").await, "net-behind");
+    }
+    // Bytes that came while it moved are not lost.
+    let mut all = tokio::task::JoinSet::new();
+    let client = std::sync::Arc::new(client);
+    for i in 0..5000 {
+        let (client, low) = (client.clone(), if i % 500 == 499 { "" } else { "low" });
+        all.spawn(async move { client.call_with("Where", low.as_bytes(), b"", CallOptions::default()).await.is_ok() });
+    }
+    assert!(all.join_all().await.into_iter().all(|ok| ok));
+    assert_eq!(running.server.counters().queued_calls, 0);
 }
 
 #[tokio::test]
@@ -405,7 +438,7 @@ async fn work_for_a_connection_that_is_gone_is_dropped() {
     }
     let (conn, alive) = (call.conn.clone(), std::sync::Arc::new(()));
     let held = alive.clone();
-    conn.run_soon(move || drop((held, call)));
+    conn.run_soon(vec![Box::new(move || drop((held, call)))]);
     assert_eq!(std::sync::Arc::strong_count(&alive), 1);
 }
 

@@ -149,6 +149,9 @@ const TOTAL_CONNECTIONS: usize = 8;
 /// Operations of such a user that are under way: more, and HBase refuses some because its queue is full.
 const TOTAL_OUTSTANDING: usize = 256;
 
+/// Runs without and with a limit.
+pub const TOTAL_ORDER: [bool; 4] = [false, true, true, false];
+
 /// Each of two users alone wants twice as much as the server can do, which is known from closed loops; without and with a limit.
 pub fn total(options: &Throttling, capacity: f64) -> [Plan; 2] {
     let connections = options.connections.max(TOTAL_CONNECTIONS);
@@ -208,7 +211,7 @@ pub fn count(options: &Throttling) -> usize {
     let limits = limits(options, 1000).len();
     let capacity = usize::from(!options.has(Experiment::Study));
     has(Experiment::Study, study(options).len())
-        + has(Experiment::Total, 2 + capacity)
+        + has(Experiment::Total, TOTAL_ORDER.len() + capacity)
         + if limits > 0 { 1 + limits } else { 0 }
         + has(Experiment::Priority, 3)
         + has(Experiment::Change, 1)
@@ -249,8 +252,8 @@ mod tests {
     #[test]
     fn runs_are_counted() {
         assert_eq!(count(&options(&["--experiments", "users"])), 1);
-        assert_eq!(count(&options(&["--experiments", "total"])), 3);
+        assert_eq!(count(&options(&["--experiments", "total"])), 5);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
-        assert_eq!(count(&options(&[])), 12 + 2 + 1 + 7 + 1 + 1 + 1 + 3 + 1 + 1);
+        assert_eq!(count(&options(&[])), 12 + 4 + 1 + 7 + 1 + 1 + 1 + 3 + 1 + 1);
     }
 }

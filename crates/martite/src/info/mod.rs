@@ -8,6 +8,7 @@ mod regions;
 use crate::start::address;
 use crate::{Failure, args};
 use martite_config::{Config, Key, Signed, keys};
+use martite_master::Master;
 use martite_metrics::Histogram;
 use martite_regionserver::RegionServer;
 use martite_rpc::{Pool, Watch};
@@ -54,7 +55,8 @@ impl Listeners {
     /// Answers from now on; None: nobody listens.
     pub fn serve(self, shown: Shown) -> Result<Option<InfoServer>, Failure> {
         let host = shown.regions.name.host.to_string();
-        let master: Arc<dyn Source> = Arc::new(MasterInfo { watch: shown.master.clone(), host });
+        let master: Arc<dyn Source> =
+            Arc::new(MasterInfo { watch: shown.master_rpc.clone(), master: shown.master.clone(), host });
         let regions: Arc<dyn Source> = Arc::new(shown);
         let ports = [(self.master, master), (self.regionserver, regions)];
         let ports: Vec<_> = ports.into_iter().filter_map(|(port, source)| Some((port?, source))).collect();
@@ -78,7 +80,8 @@ fn port(config: &Config, key: Key<Signed>, moved: bool) -> Option<u16> {
 pub struct Shown {
     pub regions: Arc<RegionServer>,
     pub regionserver: Watch,
-    pub master: Watch,
+    pub master_rpc: Watch,
+    pub master: Arc<Master>,
     pub pool: Arc<Pool>,
     pub reads: Arc<Histogram>,
 }
@@ -109,6 +112,7 @@ impl Source for Shown {
 
 struct MasterInfo {
     watch: Watch,
+    master: Arc<Master>,
     host: String,
 }
 
@@ -116,7 +120,9 @@ impl Source for MasterInfo {
     fn records(&self) -> Vec<Record> {
         let mut ipc = Record::new("Master", "IPC", &self.host);
         ipc::put(&mut ipc, &self.watch);
-        vec![ipc]
+        let mut space = Record::new("Master", "Quotas", &self.host);
+        quotas::put_space(&mut space, &self.master.space_usage());
+        vec![ipc, space]
     }
 }
 

@@ -1,5 +1,7 @@
-//! Users under limits: their calls by table, how long these waited and took, and what was refused.
+//! Users under limits: their calls by table, how long these waited and took, and what was refused. Tables and namespaces that
+//! hold too much.
 
+use martite_quota::space::{Usage, Verdict};
 use martite_quota::{Key, Operation};
 use martite_regionserver::RegionServer;
 use martite_web::{Kind, Record};
@@ -9,6 +11,9 @@ const OPERATIONS: [(&str, Operation); 4] =
 
 pub fn put(record: &mut Record, regions: &RegionServer) {
     record.gauge("numParkedCalls", regions.throttles.parked() as u64);
+    let space = regions.space_usage();
+    record.gauge("numTablesInViolation", violated(space.values()));
+    record.gauge("numSpaceSnapshotsReceived", space.len() as u64);
     for (key, usage) in regions.throttles.usage.all() {
         let owner = format!("User_{}_Table_{}", name(&key.user), name(&key.table));
         for (operation, kind) in OPERATIONS {
@@ -24,6 +29,17 @@ pub fn put(record: &mut Record, regions: &RegionServer) {
             }
         }
     }
+}
+
+/// HBase's bean `Master,sub=Quotas`, as far as it has something to say here.
+pub fn put_space(record: &mut Record, space: &Verdict) {
+    record.gauge("numSpaceQuotas", (space.tables.len() + space.namespaces.len()) as u64);
+    record.gauge("numTablesInQuotaViolation", violated(space.tables.values()));
+    record.gauge("numNamespaceInQuotaViolation", violated(space.namespaces.values()));
+}
+
+fn violated<'a>(usages: impl Iterator<Item = &'a Usage>) -> u64 {
+    usages.filter(|usage| usage.violated.is_some()).count() as u64
 }
 
 /// HBase's bean of that name.

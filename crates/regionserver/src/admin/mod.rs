@@ -33,50 +33,52 @@ fn with<Q: Message + Default, A: Message>(param: &Bytes, run: impl FnOnce(Q) -> 
 impl RegionServer {
     pub(crate) fn admin(self: &Arc<Self>, call: Call) {
         let server = self.clone();
-        self.pool.spawn_call(Class::Admin, call, move |call| match server.run_admin(&call.method, &call.param) {
+        self.pool.spawn_call(Class::Admin, call, move |call| match server.run_admin(&call) {
             Ok(message) => call.responder.ok_encoded(message, Vec::new()),
             Err(fault) => call.responder.fail(fault.into_exception()),
         });
     }
 
     /// Blocking.
-    pub fn run_admin(self: &Arc<Self>, method: &str, param: &Bytes) -> Answer {
-        match METHODS.iter().find(|(name, _)| *name == method) {
-            Some((_, answer)) => answer(self, param),
-            None => Err(Fault::unsupported("AdminService", method)),
+    fn run_admin(self: &Arc<Self>, call: &Call) -> Answer {
+        match METHODS.iter().find(|(name, _)| *name == call.method.as_ref()) {
+            Some((_, answer)) => answer(self, call),
+            None => Err(Fault::unsupported("AdminService", &call.method)),
         }
     }
 }
 
-type Method = fn(&Arc<RegionServer>, &Bytes) -> Answer;
+type Method = fn(&Arc<RegionServer>, &Call) -> Answer;
 
 /// Every method that is answered.
 pub(crate) const METHODS: &[(&str, Method)] = &[
-    ("GetRegionInfo", |server, param| with(param, |q| server.get_region_info(&q))),
-    ("GetStoreFile", |server, param| with(param, |q| server.get_store_file(&q))),
-    ("GetOnlineRegion", |server, param| with(param, |q| server.get_online_region(&q))),
-    ("FlushRegion", |server, param| with(param, |q| server.flush_one(&q))),
-    ("CompactRegion", |server, param| with(param, |q| server.compact_region(&q))),
-    ("CompactionSwitch", |server, param| with(param, |q| server.switch_compactions(&q))),
-    ("ClearCompactionQueues", |server, param| with(param, |q| server.clear_compaction_queues(&q))),
-    ("RollWALWriter", |server, param| with(param, |q| server.roll_wal_writer(&q))),
-    ("GetServerInfo", |server, param| with(param, |q| server.server_info(&q))),
-    ("StopServer", |server, param| with(param, |q| server.stop_server(&q))),
-    ("UpdateConfiguration", |_, param| {
-        with(param, |_: pb::UpdateConfigurationRequest| Ok(pb::UpdateConfigurationResponse {}))
+    ("GetRegionInfo", |server, call| with(&call.param, |q| server.get_region_info(&q))),
+    ("GetStoreFile", |server, call| with(&call.param, |q| server.get_store_file(&q))),
+    ("GetOnlineRegion", |server, call| with(&call.param, |q| server.get_online_region(&q))),
+    ("FlushRegion", |server, call| with(&call.param, |q| server.flush_one(&q))),
+    ("CompactRegion", |server, call| with(&call.param, |q| server.compact_region(&call.conn.user, &q))),
+    ("CompactionSwitch", |server, call| with(&call.param, |q| server.switch_compactions(&q))),
+    ("ClearCompactionQueues", |server, call| with(&call.param, |q| server.clear_compaction_queues(&q))),
+    ("RollWALWriter", |server, call| with(&call.param, |q| server.roll_wal_writer(&q))),
+    ("GetServerInfo", |server, call| with(&call.param, |q| server.server_info(&q))),
+    ("StopServer", |server, call| with(&call.param, |q| server.stop_server(&q))),
+    ("UpdateConfiguration", |_, call| {
+        with(&call.param, |_: pb::UpdateConfigurationRequest| Ok(pb::UpdateConfigurationResponse {}))
     }),
-    ("GetRegionLoad", |server, param| with(param, |q| server.get_region_load(&q))),
-    ("ClearRegionBlockCache", |server, param| with(param, |q| server.clear_region_block_cache(&q))),
-    ("GetSpaceQuotaSnapshots", |server, param| with(param, |q| server.space_quota_snapshots(&q))),
-    ("GetCachedFilesList", |_, param| {
-        with(param, |_: pb::GetCachedFilesListRequest| Ok(pb::GetCachedFilesListResponse { cached_files: Vec::new() }))
+    ("GetRegionLoad", |server, call| with(&call.param, |q| server.get_region_load(&q))),
+    ("ClearRegionBlockCache", |server, call| with(&call.param, |q| server.clear_region_block_cache(&q))),
+    ("GetSpaceQuotaSnapshots", |server, call| with(&call.param, |q| server.space_quota_snapshots(&q))),
+    ("GetCachedFilesList", |_, call| {
+        with(&call.param, |_: pb::GetCachedFilesListRequest| {
+            Ok(pb::GetCachedFilesListResponse { cached_files: Vec::new() })
+        })
     }),
-    ("GetSlowLogResponses", |_, param| with(param, slow_log)),
-    ("GetLargeLogResponses", |_, param| with(param, slow_log)),
-    ("ClearSlowLogsResponses", |_, param| {
-        with(param, |_: pb::ClearSlowLogResponseRequest| Ok(pb::ClearSlowLogResponses { is_cleaned: false }))
+    ("GetSlowLogResponses", |_, call| with(&call.param, slow_log)),
+    ("GetLargeLogResponses", |_, call| with(&call.param, slow_log)),
+    ("ClearSlowLogsResponses", |_, call| {
+        with(&call.param, |_: pb::ClearSlowLogResponseRequest| Ok(pb::ClearSlowLogResponses { is_cleaned: false }))
     }),
-    ("GetLogEntries", |server, param| with(param, |q| server.log_entries(&q))),
+    ("GetLogEntries", |server, call| with(&call.param, |q| server.log_entries(&q))),
 ];
 
 /// As with the slow log off.

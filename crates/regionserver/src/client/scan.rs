@@ -11,7 +11,7 @@ use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
 use martite_region::{Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanState};
-use martite_rpc::{Call, Class};
+use martite_rpc::{Call, Class, stand_aside};
 use pb::Message;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,8 +20,9 @@ use std::time::{Duration, Instant};
 /// How long a call may run on the network thread before it goes to the pool, and how often it asks.
 const INLINE: Duration = Duration::from_micros(100);
 const INLINE_CELLS: u64 = 250;
-/// Cells of one slice on the pool.
+/// Cells of one slice on the pool, and of one that lets others run after it.
 const SLICE_CELLS: u64 = 20_000;
+const BATCH_SLICE_CELLS: u64 = 500;
 
 /// One Scan call under way.
 struct Work {
@@ -30,7 +31,10 @@ struct Work {
     limits: ScanLimits,
     out: ScanOutput,
     response: pb::ScanResponse,
+    /// Knows after each step what the call has read: however it ends, it is charged for that.
     toll: Toll,
+    /// Whether rows that a filter left out do not count in bytes.
+    counts_results_only: bool,
     /// When a heartbeat is due, for clients that understand it.
     give_up: Option<Instant>,
     may_heartbeat: bool,
@@ -88,9 +92,10 @@ impl RegionServer {
     fn scan_on_pool(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
         let server = self.clone();
         let files = self.ctx.stores.files.clone();
-        work.limits.pause_after_cells = SLICE_CELLS;
+        let class = work.toll.class(Class::Scan);
+        work.limits.pause_after_cells = if class == Class::Batch { BATCH_SLICE_CELLS } else { SLICE_CELLS };
         let mut abandoned = Abandoned { server: self.clone(), scanner: Some(work.scanner.clone()) };
-        self.pool.spawn_call(work.toll.class(Class::Scan), call, move |call| {
+        self.pool.spawn_call(class, call, move |call| {
             // From here on the call itself ends the scanner or gives it back.
             let in_charge = abandoned.scanner.take();
             loop {
@@ -102,6 +107,7 @@ impl RegionServer {
                 }
                 match step(&mut work, &files.blocking()) {
                     Ok(Stepped::Ended(state)) => return server.finish_scan(call, *work, Some(state)),
+                    Ok(Stepped::Paused | Stepped::Blocked) if class == Class::Batch => stand_aside(),
                     Ok(Stepped::Paused | Stepped::Blocked) => {}
                     Err(e) => return server.fail_scan(call, &work, e),
                 }
@@ -268,6 +274,7 @@ impl RegionServer {
             out,
             response,
             toll,
+            counts_results_only: self.options.quotas.use_result_size,
             give_up,
             may_heartbeat,
             close,
@@ -299,17 +306,9 @@ impl RegionServer {
         call.responder.fail(fault.into_exception());
     }
 
-    /// What a scan counts as having read: what it answers, or the blocks it went through where a filter left rows out.
-    fn bytes_read(&self, out: &ScanOutput) -> u64 {
-        let answered = out.cells.size_bytes() as u64;
-        let filtered = out.counters.rows_filtered > 0 && !self.options.quotas.use_result_size;
-        if filtered { answered.max(out.counters.block_bytes) } else { answered }
-    }
-
     fn finish_scan(&self, mut call: Call, work: Work, state: Option<ScanState>) {
-        let Work { request, scanner, out, mut response, mut toll, may_heartbeat, close, started, .. } = work;
+        let Work { request, scanner, out, mut response, toll, may_heartbeat, close, started, .. } = work;
         let empty = out.results.is_empty();
-        toll.settle_scan(&scanner.region, out.counters.rows_scanned, self.bytes_read(&out));
         drop(toll);
         response.stale = scanner.stale.then_some(true);
         if let Some(state) = &state {
@@ -375,13 +374,22 @@ enum Stepped {
 fn step(work: &mut Work, src: &dyn BlockSource) -> Result<Stepped, RegionError> {
     let give_up = work.give_up;
     let mut expired = || give_up.is_some_and(|at| Instant::now() >= at);
-    let mut state = work.scanner.state.lock();
-    match state.scanner.next_batch(&work.limits, &mut expired, src, &mut work.out) {
+    let stepped = match work.scanner.state.lock().scanner.next_batch(&work.limits, &mut expired, src, &mut work.out) {
         Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => Ok(Stepped::Blocked),
         Ok(Step::Ready(state)) if state.end == ScanEnd::Paused => Ok(Stepped::Paused),
         Ok(Step::Ready(state)) => Ok(Stepped::Ended(state)),
         Err(e) => Err(e),
-    }
+    };
+    let read_bytes = bytes_read(&work.out, work.counts_results_only);
+    work.toll.settle_scan(&work.scanner.region, work.out.counters.rows_scanned, read_bytes);
+    stepped
+}
+
+/// What a scan counts as having read: what it answers, or the blocks it went through where a filter left rows out.
+fn bytes_read(out: &ScanOutput, results_only: bool) -> u64 {
+    let answered = out.cells.size_bytes() as u64;
+    let filtered = out.counters.rows_filtered > 0 && !results_only;
+    if filtered { answered.max(out.counters.block_bytes) } else { answered }
 }
 
 fn check_call_seq(request: &pb::ScanRequest, scanner: &OpenScanner) -> Result<(), Fault> {

@@ -33,6 +33,12 @@ impl Handler for Echo {
         let burned = Instant::now();
         match &*call.method {
             "Echo" => call.responder.ok_encoded(call.param.to_vec(), call.cells.to_vec()),
+            // Of low priority if the message says so; answers with the name of the thread that reads the connection.
+            "Where" => {
+                call.conn.saw_priority(&*call.param == b"low");
+                let here = std::thread::current().name().unwrap_or_default().as_bytes().to_vec();
+                call.responder.ok_encoded(here, Vec::new());
+            }
             "Park" => self.parked.send(call).unwrap(),
             // Answers with as many bytes of cells as the message, read as text, says.
             "Big" => big(call),
