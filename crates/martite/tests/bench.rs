@@ -99,7 +99,7 @@ fn a_small_run_of_throttling_makes_every_experiment() {
         }
     }
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
-    assert_eq!(page.matches("<svg").count(), 3 + 1 + 15);
+    assert_eq!(page.matches("<svg").count(), 3 + 1 + 17);
     assert_eq!(files(&out), 2, "the server's data are gone");
 }
 

@@ -321,8 +321,8 @@ impl Inner {
 }
 
 /// Lets others of the machine run who wait for the processor. A thread of the lowest priority is not always interrupted for
-/// them: Linux lets one that wakes up with less than no credit wait until the running one has made up for it, up to a
-/// millisecond. To be called between short pieces of such work.
+/// them: in traces of the scheduler, others that woke up waited for up to a millisecond until it had finished its piece of
+/// work (why is not known). To be called between short pieces of such work.
 pub fn stand_aside() {
     std::thread::yield_now();
 }
