@@ -23,7 +23,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// An answer is not read further.
 const MOST_BYTES: u64 = 16 << 20;
-/// Where servers list their tasks: HBase since 2.6.5, and before.
+/// Where servers may list their tasks: versions differ.
 const PAGES: [&str; 2] = ["/regionserver.jsp", "/rs-status"];
 
 pub const COMMAND: Command = Command {
