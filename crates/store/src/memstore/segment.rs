@@ -171,8 +171,8 @@ impl SegmentScanner {
     pub fn seek(&mut self, key: &[u8]) {
         if std::mem::take(&mut self.in_row) { self.reseek(key) } else { self.cursor.seek(key) }
     }
-    /// As `seek`, unless the cursor is at that cell or past it. A search from the top of the list: behind a row that is
-    /// written all the time lie versions without number, and the way through them is colder than the one from the top.
+    /// As `seek`, unless the cursor is at that cell or past it. A search from the top of the list, however near that is: runs
+    /// and the merge have stepped a few cells already. Whether links from the current cell are better is not measured.
     pub fn reseek(&mut self, key: &[u8]) {
         if self.cursor.peek().is_some_and(|cell| self.order.keys(cell.key, key).is_lt()) {
             self.cursor.seek(key);
