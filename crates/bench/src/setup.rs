@@ -11,7 +11,8 @@ use crate::server::Server;
 use crate::target::Target;
 use crate::{Error, answer};
 use martite_catalog::{FamilyDescriptor, TableDescriptor, TableName};
-use martite_client::{Admin, Cluster};
+use martite_client::{Admin, Cluster, Location};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -123,8 +124,8 @@ async fn connect(cluster: &Cluster) -> Result<Admin, Error> {
 
 /// One file a store, and nothing in the memstore: so that servers are compared in the same state.
 pub async fn settle(cluster: &Cluster, admin: &Admin, name: &TableName) -> Result<(), Error> {
-    admin.flush_table(name).await?;
     let regions = cluster.regions(name).await?;
+    flush(admin, name, &regions).await?;
     for region in &regions {
         admin.compact_region(&region.info, true).await?;
     }
@@ -139,6 +140,27 @@ pub async fn settle(cluster: &Cluster, admin: &Admin, name: &TableName) -> Resul
         }
     }
     Ok(())
+}
+
+/// Region by region, because the procedure that HBase 2.6.4 has for a whole table may never end when a region is being
+/// flushed already. A server does not flush a region twice at a time, so it is asked until no region has a megabyte left,
+/// and then once more.
+async fn flush(admin: &Admin, name: &TableName, regions: &[Location]) -> Result<(), Error> {
+    for _ in 0..LOOKS {
+        let mut left = 0;
+        for server in regions.iter().map(|region| &region.server).collect::<BTreeSet<_>>() {
+            let loads = admin.region_loads(server, Some(name)).await?;
+            left += loads.iter().map(|load| load.mem_store_size_mb()).sum::<u32>();
+        }
+        for region in regions {
+            admin.flush_region(&region.info).await?;
+        }
+        if left == 0 {
+            return Ok(());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Err(Error::Setup(format!("the memstores of {name} do not become empty")))
 }
 
 /// Waits until the server does nothing by itself.
