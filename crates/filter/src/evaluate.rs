@@ -19,6 +19,10 @@ pub(crate) trait Evaluate: Send {
     fn watches_refused_rows(&self) -> bool {
         true
     }
+    /// Whether a cell of a row whose key was let pass can be anything but included as it is, or tells the filter something.
+    fn minds_cells(&self) -> bool {
+        true
+    }
     fn next_hint(&mut self, _cell: &CellRef<'_>) -> Option<Vec<u8>> {
         None
     }

@@ -15,6 +15,7 @@ pub struct Filter {
     /// Asked once per cell, known from the start for nearly all filters.
     has_filter_row: bool,
     watches_refused_rows: bool,
+    minds_cells: bool,
     failure: Option<Box<FilterError>>,
 }
 
@@ -22,7 +23,8 @@ impl Filter {
     pub fn decode(proto: &pb::Filter) -> std::result::Result<Filter, FilterError> {
         let tree = decode::filter(proto, 0).map_err(|e| *e)?;
         let (has_filter_row, watches_refused_rows) = (tree.has_filter_row(), tree.watches_refused_rows());
-        Ok(Filter { has_filter_row, watches_refused_rows, tree, reversed: false, failure: None })
+        let minds_cells = tree.minds_cells();
+        Ok(Filter { has_filter_row, watches_refused_rows, minds_cells, tree, reversed: false, failure: None })
     }
 
     /// Java class name without its package, for errors and logs.
@@ -49,6 +51,11 @@ impl Filter {
     /// Whether the cells of a row that was refused by its key must be shown to the filter all the same.
     pub fn watches_refused_rows(&self) -> bool {
         self.watches_refused_rows
+    }
+
+    /// Whether cells have to be shown to the filter at all: false if it judges rows only, by their keys or by their number.
+    pub fn minds_cells(&self) -> bool {
+        self.minds_cells
     }
 
     pub fn filter_cell(&mut self, cell: &CellRef<'_>) -> ReturnCode {
@@ -83,7 +90,9 @@ impl Filter {
 
     /// Removes those of the row's collected cells (all since `from`) that the filter does not want.
     pub fn filter_row_cells(&mut self, row: &mut CellBuf, from: Mark) {
-        row.retain_since(from, |cell| self.tree.keeps_row_cell(cell));
+        if self.minds_cells {
+            row.retain_since(from, |cell| self.tree.keeps_row_cell(cell));
+        }
     }
 
     /// The same decision for one collected cell: whether it stays.

@@ -18,6 +18,8 @@ pub enum Visit {
     Leave,
     /// It is taken: on to the next.
     Take,
+    /// It is taken, and further cells of its column are not wanted: on to the next, or to one behind them.
+    TakeColumn,
     /// It is taken, and the scanner stays there.
     TakeLast,
 }
@@ -107,7 +109,7 @@ impl Scanner {
         loop {
             match visit(cell.cell(payload)) {
                 Visit::Leave => return true,
-                Visit::Take => {}
+                Visit::Take | Visit::TakeColumn => {}
                 Visit::TakeLast => return false,
             }
             let Some(next) = CellAt::parse(payload, cell.end, layout) else { return false };

@@ -292,6 +292,14 @@ fn rows_refused_by_their_key_leave_the_others_as_they_are() {
                 let expected: Vec<_> = all.iter().filter(|c| odd(row_of(c))).cloned().collect();
                 let answer = read(&rig, ScanSpec { filter: Some(rows_like(digits)), ..spec.clone() }, &limits);
                 assert_eq!(answer.cells, expected, "seed {seed}, {digits}: {limits:?}");
+
+                let size = dice.below(20) as usize;
+                let both = ScanSpec { filter: Some(both(rows_like(digits), page(size as i64))), ..spec.clone() };
+                let mut rows: Vec<_> = expected.iter().map(|cell| row_of(cell)).collect();
+                rows.dedup();
+                rows.truncate(size);
+                let first: Vec<_> = expected.iter().filter(|cell| rows.contains(&row_of(cell))).cloned().collect();
+                assert_eq!(self::all(&rig, both), first, "seed {seed}, {digits}, {size} rows");
             }
         }
     }
@@ -405,6 +413,12 @@ fn single_column(family: &str, qualifier: &str, value: &str) -> pb::Filter {
 fn pagination(limit: i32, offset: i32) -> pb::Filter {
     let message = pb::ColumnPaginationFilter { limit, offset: Some(offset), column_offset: None };
     filter("ColumnPaginationFilter", Some(message.encode_to_vec()))
+}
+
+/// FilterList MUST_PASS_ALL.
+fn both(a: pb::Filter, b: pb::Filter) -> pb::Filter {
+    let message = pb::FilterList { operator: pb::filter_list::Operator::MustPassAll as i32, filters: vec![a, b] };
+    filter("FilterList", Some(message.encode_to_vec()))
 }
 
 /// RowFilter: rows in which the regular expression is found.

@@ -35,6 +35,9 @@ impl Evaluate for InclusiveStop {
     fn watches_refused_rows(&self) -> bool {
         false
     }
+    fn minds_cells(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.done { ReturnCode::NextRow } else { ReturnCode::Include })
     }

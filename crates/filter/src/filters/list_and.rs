@@ -52,6 +52,9 @@ impl Evaluate for ListAnd {
     fn watches_refused_rows(&self) -> bool {
         self.filters.iter().any(|f| f.watches_refused_rows())
     }
+    fn minds_cells(&self) -> bool {
+        self.filters.iter().any(|f| f.minds_cells())
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let mut code = ReturnCode::Include;
         self.hinted.clear();

@@ -30,6 +30,9 @@ impl Evaluate for Page {
     fn watches_refused_rows(&self) -> bool {
         false
     }
+    fn minds_cells(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(ReturnCode::Include)
     }

@@ -52,6 +52,9 @@ impl Evaluate for RandomRow {
     fn watches_refused_rows(&self) -> bool {
         false
     }
+    fn minds_cells(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.filter_row { ReturnCode::NextRow } else { ReturnCode::Include })
     }

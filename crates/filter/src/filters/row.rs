@@ -32,6 +32,9 @@ impl Evaluate for Row {
     fn watches_refused_rows(&self) -> bool {
         false
     }
+    fn minds_cells(&self) -> bool {
+        false
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.excluded { ReturnCode::NextRow } else { ReturnCode::Include })
     }

@@ -108,7 +108,8 @@ impl Region {
     ) -> FamilyScanner {
         let (name, store) = &self.stores[store];
         let essential = !on_demand || filter.is_none_or(|f| f.is_family_essential(name));
-        let scanner = StoreScanner::with_filter(view, store.options().clone(), scan, filter.is_some());
+        let scanner =
+            StoreScanner::with_filter(view, store.options().clone(), scan, filter.is_some_and(Filter::minds_cells));
         FamilyScanner { scanner, essential }
     }
 }

@@ -2,17 +2,20 @@
 //! the crate.
 //!
 //! ```text
-//! node   | u64 seq id | u32 key len | u32 value len | u32 tags len | u32 height | next[height] | key | value | tags |
+//! node   | u64 seq id | u32 key len | u32 value len | u32 tags len | u32 height | passed | next[height] | key | value | tags |
 //! order  flat key ascending, sequence id descending; of equal cells the one added last comes first and hides the others
 //! ```
 //!
 //! Nodes live in chunks that are freed only with the whole list, so a reader may keep a pointer to a node for as long as
 //! it keeps the list. Writers link a node bottom-up with compare-and-swap; a node's content is written before its first
 //! link is published (release) and never afterwards, so readers (acquire) need no lock.
+//!
+//! `passed` leads to a later version of the same column, mostly to the oldest: rows that are updated again and again have
+//! thousands of versions of a column, and who wants the newest only need not search for the next column.
 #![allow(unsafe_code)]
 
 use super::row_index::{Nodes, RowIndex};
-use martite_cell::{CellRef, Order, key};
+use martite_cell::{CellRef, CellType, Order, key};
 use martite_hfile::Visit;
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -31,8 +34,13 @@ const BIG_NODE: usize = MAX_CHUNK / 8;
 /// Allocation lanes: writers on different threads rarely bump the same counter.
 const LANES: usize = 4;
 const ALIGN: usize = align_of::<Node>();
-/// So far from the first cell of its row the place of a cell is looked for, before it is searched from the top.
-const NEAR: usize = 8;
+/// So far from the first cell of its row the place of a cell is looked for, before it is searched from the top. A step leads
+/// to the next cell, or to the next column.
+const NEAR: usize = 12;
+/// So many versions of a column are stepped over before the next column is searched from the top.
+const NEAR_VERSIONS: usize = 32;
+/// After so many, the next one who comes is spared them.
+const MANY_VERSIONS: usize = 4;
 
 /// The fixed part of a node; the tower of `height` links and the cell's bytes follow it in memory.
 #[repr(C)]
@@ -42,6 +50,8 @@ struct Node {
     value_len: u32,
     tags_len: u32,
     height: u32,
+    /// A node of the same column further on; null if none is known.
+    passed: Link,
 }
 
 type Link = AtomicPtr<Node>;
@@ -221,6 +231,7 @@ impl SkipList {
                 value_len: cell.value.len() as u32,
                 tags_len: cell.tags.len() as u32,
                 height: height as u32,
+                passed: AtomicPtr::new(ptr::null_mut()),
             });
             for level in 0..height {
                 tower(node).add(level).write(AtomicPtr::new(ptr::null_mut()));
@@ -260,6 +271,52 @@ impl SkipList {
         // SAFETY: the node came from a link of this list.
         let (node_key, node_seq) = unsafe { (key_of(node), (*node).seq_id) };
         self.order.keys(node_key, key).then_with(|| seq_id.cmp(&node_seq))
+    }
+
+    /// The first node behind `node` that is of another column; null at the end.
+    ///
+    /// # Safety
+    /// `node` is a finished node of this list.
+    #[inline]
+    unsafe fn behind_column(&self, node: *mut Node) -> *mut Node {
+        // SAFETY: `node` is one of ours, and so is every node that it leads to.
+        unsafe {
+            let column = column_of(node);
+            let far = (*node).passed.load(Mem::Acquire);
+            let mut at = if far.is_null() { node } else { far };
+            let mut steps = 0;
+            loop {
+                let next = link(at, 0).load(Mem::Acquire);
+                if next.is_null() || !key::is_same_row(column_of(next), column) {
+                    if steps > MANY_VERSIONS {
+                        (*node).passed.store(at, Mem::Release);
+                    }
+                    return next;
+                }
+                steps += 1;
+                if steps > NEAR_VERSIONS {
+                    return self.search_behind_column(node);
+                }
+                at = next;
+            }
+        }
+    }
+
+    /// As [`Self::behind_column`], from the top of the list; the way is kept for the next one who comes.
+    ///
+    /// # Safety
+    /// As there.
+    #[cold]
+    unsafe fn search_behind_column(&self, node: *mut Node) -> *mut Node {
+        // SAFETY: by contract; what is found before the end of the column and behind `node` is a version of the column.
+        unsafe {
+            let mut end = column_of(node).to_vec();
+            end.extend_from_slice(&(i64::MIN as u64).to_be_bytes());
+            end.push(CellType::Minimum as u8);
+            let (last, next) = self.search(&end, u64::MAX);
+            (*node).passed.store(last, Mem::Release);
+            next
+        }
     }
 
     /// The first node of the row; null if there is none, or no index.
@@ -335,6 +392,10 @@ impl<'l> Inserter<'l> {
                 let after = self.after[level];
                 // SAFETY: `node` is ours and has `height` links.
                 unsafe { link(node, level) }.store(after, Mem::Relaxed);
+                if level == 0 {
+                    // SAFETY: `after` was found in the list, or is null.
+                    unsafe { point_to_oldest(node, after) };
+                }
                 let link = list.link_after(self.before[level], level);
                 if link.compare_exchange(after, node, Mem::Release, Mem::Relaxed).is_ok() {
                     break;
@@ -381,6 +442,11 @@ impl<'l> Inserter<'l> {
             return false;
         }
         for _ in 0..NEAR {
+            // SAFETY: `before` was found in the list.
+            let far = unsafe { (*before).passed.load(Mem::Acquire) };
+            if !far.is_null() && list.compare(far, cell.key, cell.seq_id).is_lt() {
+                before = far;
+            }
             let after = list.link_after(before, 0).load(Mem::Acquire);
             if after.is_null() || list.compare(after, cell.key, cell.seq_id).is_ge() {
                 (self.before[0], self.after[0], self.known) = (before, after, 1);
@@ -453,6 +519,35 @@ unsafe fn cell_of<'a>(node: *mut Node) -> CellRef<'a> {
             tags: std::slice::from_raw_parts(at.add(key_len + value_len), header.tags_len as usize),
             seq_id: header.seq_id,
         }
+    }
+}
+
+/// Row, family and qualifier of a node, as its key has them.
+///
+/// # Safety
+/// `node` is a finished node, and its list outlives `'a`.
+#[inline]
+unsafe fn column_of<'a>(node: *mut Node) -> &'a [u8] {
+    // SAFETY: by contract.
+    let key = unsafe { key_of(node) };
+    &key[..key.len() - key::TS_TYPE_SIZE]
+}
+
+/// `node`, which nobody else knows yet, will lie before `after`: if that is a version of the same column, it leads to what
+/// that one leads to.
+///
+/// # Safety
+/// `node` is a finished node, `after` null or one in the list that it will be in.
+unsafe fn point_to_oldest(node: *mut Node, after: *mut Node) {
+    // SAFETY: by contract.
+    unsafe {
+        let oldest = if after.is_null() || !key::is_same_row(column_of(after), column_of(node)) {
+            ptr::null_mut()
+        } else {
+            let further = (*after).passed.load(Mem::Acquire);
+            if further.is_null() { after } else { further }
+        };
+        (*node).passed.store(oldest, Mem::Relaxed);
     }
 }
 
@@ -548,6 +643,8 @@ impl Cursor {
                 Visit::TakeLast => return false,
                 // SAFETY: as above.
                 Visit::Take => self.node = unsafe { next_cell(self.node) },
+                // SAFETY: as above.
+                Visit::TakeColumn => self.node = unsafe { self.list.behind_column(self.node) },
             }
         }
         true
@@ -671,6 +768,91 @@ mod tests {
             assert_eq!(found.seek_to_row(&row), there, "{row:?}");
             assert!(!there || found.node == searched.node);
         }
+    }
+
+    /// Of each column the first cell; as a run that takes columns sees them.
+    fn newest(list: &Arc<SkipList>) -> Vec<OwnedCell> {
+        let mut cursor = Cursor::new(list.clone());
+        cursor.seek_to_first();
+        let mut cells = Vec::new();
+        cursor.run(|cell| {
+            cells.push(cell.to_owned_cell());
+            Visit::TakeColumn
+        });
+        cells
+    }
+
+    fn assert_columns_are_passed(list: &Arc<SkipList>) {
+        let mut expected = all(list);
+        expected
+            .dedup_by(|b, a| a.as_ref().row() == b.as_ref().row() && a.as_ref().qualifier() == b.as_ref().qualifier());
+        assert_eq!(newest(list), expected);
+    }
+
+    #[test]
+    fn further_versions_of_a_column_are_passed_over() {
+        let list = Arc::new(SkipList::new(Order::Default));
+        let versions = if cfg!(miri) { 50 } else { 300 };
+        let put = |row: u32, qualifier: &str, timestamp: u64| {
+            let row = format!("row{row}");
+            let mut cell = OwnedCell::put(row.as_bytes(), b"f", qualifier.as_bytes(), timestamp, b"v");
+            cell.seq_id = timestamp;
+            list.insert(&cell.as_ref());
+        };
+        // Newest first, oldest first, and in between.
+        for i in 0..versions {
+            put(1, "a", i);
+            put(1, "b", versions - i);
+            put(1, "c", i * 7919 % versions);
+            put(2, "", i);
+            if i % 40 == 0 {
+                put(1, &format!("a{i}"), i);
+                assert_columns_are_passed(&list);
+            }
+        }
+        for _ in 0..2 {
+            assert_columns_are_passed(&list);
+        }
+        // What comes behind the oldest is seen, too, and new columns between.
+        for i in 0..10 {
+            put(1, "a", 0);
+            put(1, "bb", i);
+            put(1, "b", versions + i);
+            assert_columns_are_passed(&list);
+        }
+    }
+
+    #[test]
+    fn columns_are_passed_over_while_versions_come() {
+        let list = Arc::new(SkipList::new(Order::Default));
+        let (threads, each) = if cfg!(miri) { (2, 30) } else { (3, 4_000) };
+        let columns = ["a", "b", "c"];
+        for qualifier in columns {
+            list.insert(&OwnedCell::put(b"row", b"f", qualifier.as_bytes(), u64::MAX >> 2, b"v").as_ref());
+        }
+        std::thread::scope(|scope| {
+            for t in 0..threads {
+                let list = &list;
+                scope.spawn(move || {
+                    for i in 0..each {
+                        let timestamp = if i % 2 == 0 { i } else { each - i };
+                        let qualifier = columns[(i as usize + t) % columns.len()];
+                        let mut cell = OwnedCell::put(b"row", b"f", qualifier.as_bytes(), timestamp, b"v");
+                        cell.seq_id = i;
+                        list.insert(&cell.as_ref());
+                    }
+                });
+            }
+            let list = &list;
+            scope.spawn(move || {
+                while list.len() < threads * each as usize {
+                    let seen = newest(list);
+                    let qualifiers: Vec<_> = seen.iter().map(|cell| cell.as_ref().qualifier().to_vec()).collect();
+                    assert_eq!(qualifiers, columns.map(|c| c.as_bytes().to_vec()));
+                }
+            });
+        });
+        assert_columns_are_passed(&list);
     }
 
     #[test]

@@ -116,6 +116,13 @@ impl RowRead<'_> {
         (self.block_bytes.get() >= self.limits.block_bytes_end).then_some(StoreEnd::Size)
     }
 
+    /// The filter, if it wants to see cells. Of a refused row it is asked all the same: it says that the rest is not needed.
+    #[inline]
+    pub(super) fn cell_filter(&mut self) -> Option<&mut Filter> {
+        let discard = self.discard;
+        self.filter.as_deref_mut().filter(|filter| discard || filter.minds_cells())
+    }
+
     /// Keeps a cell; false if the row has become too big.
     #[inline]
     pub(super) fn keep(&mut self, cell: &CellRef<'_>) -> bool {
@@ -123,11 +130,11 @@ impl RowRead<'_> {
             return true;
         }
         match &mut self.filter {
-            Some(filter) => {
+            Some(filter) if filter.minds_cells() => {
                 let cell = filter.transform(*cell, self.scratch);
                 self.out.push(&cell);
             }
-            None => self.out.push(cell),
+            _ => self.out.push(cell),
         }
         self.out.size_bytes() <= self.limits.too_big_at
     }

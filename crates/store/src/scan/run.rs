@@ -82,8 +82,12 @@ pub(super) fn run(merge: &mut Merge, rules: RunRules<'_>, read_point: u64, read:
         }
         ran.cells += 1;
         ran.kept = !is_older;
-        let ends = ran.cells == most || ran.end.is_some() || (ran.kept && read.is_full());
-        if ends { Visit::TakeLast } else { Visit::Take }
+        if ran.cells == most || ran.end.is_some() || (ran.kept && read.is_full()) {
+            return Visit::TakeLast;
+        }
+        // Markers of a whole family have no qualifier either: behind such a cell one may come that is wanted.
+        let has_all = if is_older { has_all } else { columns.has_all(1) };
+        if has_all && !qualifier.is_empty() { Visit::TakeColumn } else { Visit::Take }
     });
     if let Some((cell, _)) = last {
         columns.set_only_version(&cell);

@@ -63,7 +63,7 @@ impl StoreScanner {
         StoreScanner::with_filter(view, family, scan, false)
     }
 
-    /// `has_filter`: every [`RowRead`] will bring one. Versions are then counted twice, before and after it.
+    /// `has_filter`: every [`RowRead`] will bring one that minds cells. Versions are then counted twice, before and after it.
     pub fn with_filter(
         view: ReadView,
         family: Arc<FamilyOptions>,
@@ -237,7 +237,7 @@ impl StoreScanner {
                 self.matcher.set_row(&cell);
                 self.count_in_row = 0;
             }
-            let may_run = !std::mem::take(&mut self.wants_seek) && read.filter.is_none();
+            let may_run = !std::mem::take(&mut self.wants_seek) && read.cell_filter().is_none();
             if may_run && let Some(rules) = self.matcher.run_rules() {
                 let ran = run(&mut self.merge, rules, self.scan.read_point, read);
                 if ran.cells > 0 {
@@ -253,7 +253,7 @@ impl StoreScanner {
             }
             let Some(cell) = self.merge.peek() else { continue };
             read.cells_scanned += 1;
-            let mut code = self.matcher.check(&cell, begins_row, read.filter.as_deref_mut());
+            let mut code = self.matcher.check(&cell, begins_row, read.cell_filter());
             if let Match::Include | Match::IncludeNextCol | Match::IncludeNextRow = code {
                 self.count_in_row += 1;
                 let offset = u64::from(self.scan.store_offset);
