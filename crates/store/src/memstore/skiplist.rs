@@ -291,6 +291,11 @@ impl SkipList {
                     if steps > MANY_VERSIONS {
                         (*node).passed.store(at, Mem::Release);
                     }
+                    if !next.is_null() {
+                        // Where its column will be left by.
+                        let far = (*next).passed.load(Mem::Relaxed);
+                        prefetch(if far.is_null() { link(next, 0).load(Mem::Relaxed) } else { far });
+                    }
                     return next;
                 }
                 steps += 1;

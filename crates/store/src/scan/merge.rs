@@ -185,6 +185,20 @@ impl Merge {
         }
     }
 
+    /// After a run whose next cell is plain, but not before those of others: lets the next source come to the top. False: that
+    /// one has to seek first.
+    #[inline]
+    pub(super) fn top_gives_way(&mut self) -> bool {
+        match self.sorted[..] {
+            [top, next, ..] if !self.sources[next as usize].is_lazy() => {
+                self.sources[top as usize].ran(false);
+                self.sink();
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Past the current cell.
     #[inline]
     pub(super) fn next(&mut self, src: &dyn BlockSource) -> Moved {

@@ -38,18 +38,31 @@ pub(super) struct Ran {
     pub end: Option<StoreEnd>,
 }
 
-/// Takes cells of the top source. The merge stands at the last one of them, or behind it and wants to settle: a step
-/// forward is to come. It stays where it is if no cell was taken.
-pub(super) fn run(merge: &mut Merge, rules: RunRules<'_>, read_point: u64, read: &mut RowRead<'_>) -> Ran {
+/// Takes cells of the top source, and of those that come to the top in the row. The merge stands at the last one of them,
+/// or behind it and wants to settle: a step forward is to come. It stays where it is if no cell was taken.
+pub(super) fn run(merge: &mut Merge, mut rules: RunRules<'_>, read_point: u64, read: &mut RowRead<'_>) -> Ran {
     let mut ran = Ran::default();
-    let Some((source, bound)) = merge.top_and_next() else { return ran };
+    while run_top(merge, &mut rules, read_point, read, &mut ran) && merge.top_gives_way() {}
+    ran
+}
+
+/// Takes cells of the top source; true: the next one is of the same kind, but others come before it.
+#[inline]
+fn run_top(
+    merge: &mut Merge,
+    rules: &mut RunRules<'_>,
+    read_point: u64,
+    read: &mut RowRead<'_>,
+    ran: &mut Ran,
+) -> bool {
+    let Some((source, bound)) = merge.top_and_next() else { return false };
     let RunRules { row_prefix, time_range, columns } = rules;
     // In this row the other sources come from here on.
     let bound = bound.filter(|key| key.starts_with(row_prefix));
     let most = read.cells_to_next_check();
     // The last one that was included, and its column.
     let mut last: Option<(CellRef<'_>, &[u8])> = None;
-    let mut older = 0;
+    let (mut taken, mut older, mut crossed) = (0, 0, false);
     let left = source.run(|cell| {
         let timestamp = cell.timestamp();
         let plain = cell.type_code() == CellType::Put as u8 && cell.tags.is_empty() && cell.seq_id <= read_point;
@@ -57,8 +70,11 @@ pub(super) fn run(merge: &mut Merge, rules: RunRules<'_>, read_point: u64, read:
             || !key::is_in_row(cell.key, row_prefix)
             || time_range.compare(timestamp) != Ordering::Equal
             || columns.is_expired(timestamp)
-            || bound.is_some_and(|bound| compare_without_row(cell.key, bound) != Ordering::Less)
         {
+            return Visit::Leave;
+        }
+        if bound.is_some_and(|bound| compare_without_row(cell.key, bound) != Ordering::Less) {
+            crossed = true;
             return Visit::Leave;
         }
         let qualifier = key::qualifier_at(cell.key, row_prefix.len());
@@ -80,9 +96,9 @@ pub(super) fn run(merge: &mut Merge, rules: RunRules<'_>, read_point: u64, read:
                 ran.end = Some(StoreEnd::TooBig);
             }
         }
-        ran.cells += 1;
+        taken += 1;
         ran.kept = !is_older;
-        if ran.cells == most || ran.end.is_some() || (ran.kept && read.is_full()) {
+        if taken == most || ran.end.is_some() || (ran.kept && read.is_full()) {
             return Visit::TakeLast;
         }
         // Markers of a whole family have no qualifier either: behind such a cell one may come that is wanted.
@@ -92,9 +108,10 @@ pub(super) fn run(merge: &mut Merge, rules: RunRules<'_>, read_point: u64, read:
     if let Some((cell, _)) = last {
         columns.set_only_version(&cell);
     }
+    ran.cells += taken;
+    read.cells_scanned += taken;
     if ran.cells > 0 {
         source.ran(left);
-        read.cells_scanned += ran.cells;
     }
-    ran
+    crossed && taken > 0
 }
