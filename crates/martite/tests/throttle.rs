@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use martite_catalog::{FamilyDescriptor, RegionInfo, TableDescriptor, TableName};
+use martite_cell::CellBuf;
 use martite_client::admin::by_name;
 use martite_proto as pb;
 use martite_quota::table::{Owner, SETTINGS_FAMILY, encode};
 use martite_rpc::client::{Client, ClientOptions};
 use martite_testkit::{Admin, Server, Table};
 use pb::Message;
+use pb::mutation_proto::{ColumnValue, MutationType, column_value::QualifierValue};
 use pb::throttle_usage::Operation;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -129,6 +131,98 @@ async fn check(server: &Server, info: SocketAddr) {
     assert!(gets.parked.count >= WAITING - 1 && gets.service.count >= gets.parked.count, "{gets:?}");
     assert_eq!(usage(server, Some(&gets.user)).await.usage, told.usage);
     assert_eq!(usage(server, Some("another")).await.usage, []);
+}
+
+/// A region's part of a multi: a Get, or a Put of that value.
+fn part(region: &RegionInfo, row: &'static [u8], put: Option<&'static [u8]>) -> pb::RegionAction {
+    let mut action = pb::Action { index: Some(0), ..pb::Action::default() };
+    match put {
+        None => action.get = Some(pb::Get { row: row.into(), ..pb::Get::default() }),
+        Some(value) => {
+            let one = QualifierValue {
+                qualifier: Some(b"q"[..].into()),
+                value: Some(value.into()),
+                ..QualifierValue::default()
+            };
+            let column_value = vec![ColumnValue { family: b"f"[..].into(), qualifier_value: vec![one] }];
+            let row = Some(row.into());
+            let mutate_type = Some(MutationType::Put as i32);
+            action.mutation = Some(pb::MutationProto { row, mutate_type, column_value, ..Default::default() });
+        }
+    }
+    pb::RegionAction { region: by_name(region), atomic: None, action: vec![action], condition: None }
+}
+
+/// Three tables, `slow` and `late` with a limit that is used up: what a multi has to do with `free` is done at once.
+async fn multi_over_several_tables(server: &Server, info: SocketAddr) {
+    let admin = Admin::connect(server.master, server.regionserver).await.unwrap();
+    let mut regions = Vec::new();
+    for table in ["free", "late", "slow"] {
+        let name = TableName::parse(table).unwrap();
+        let descriptor = TableDescriptor::new(name.clone()).with_family(FamilyDescriptor::new("f"));
+        admin.create_table(&descriptor, &[]).await.unwrap();
+        let table = Table::connect(server.regionserver, &name).await.unwrap();
+        table.put(b"row", &["f"], "q", name.as_str().as_bytes()).await.unwrap();
+        regions.push((table.load_regions().await.unwrap().remove(0), table));
+    }
+    let [(free, free_table), (late, _), (slow, _)] = &regions[..] else { panic!("three") };
+    let quotas = Table::connect(server.regionserver, &TableName::quota_table()).await.unwrap();
+    let name = |table| TableName::parse(table).unwrap();
+    for table in ["slow", "late"].map(name) {
+        limit(&quotas, &table, 1, pb::TimeUnit::Hours).await;
+        // Somebody uses the limit up, and leaves.
+        let reader = Arc::new(Table::connect(server.regionserver, &table).await.unwrap());
+        let mut waiting = crowd(&reader, info).await;
+        waiting.abort_all();
+        while waiting.join_next().await.is_some() {}
+        drop(reader);
+        until_parked(info, 0).await;
+    }
+
+    let client = Client::connect(server.regionserver, &ClientOptions::new("ClientService")).await.unwrap();
+    let region_action = vec![
+        part(slow, b"row", None),
+        part(free, b"row", None),
+        part(late, b"row", None),
+        part(free, b"new", Some(b"written")),
+        part(slow, b"none", None),
+    ];
+    let request = pb::MultiRequest { region_action, nonce_group: None, condition: None };
+    let multi = tokio::spawn(async move { client.call("Multi", &request, &[]).await });
+    // The two tables wait each for itself; the third does not.
+    until_parked(info, 2).await;
+    let began = Instant::now();
+    while free_table.get(b"new").await.unwrap().is_empty() {
+        assert!(began.elapsed() < PATIENCE, "the Put waits, too");
+    }
+    until_parked(info, 2).await;
+    limit(&quotas, &name("slow"), 1_000_000, pb::TimeUnit::Seconds).await;
+    until_parked(info, 1).await;
+    assert!(!multi.is_finished());
+    limit(&quotas, &name("late"), 1_000_000, pb::TimeUnit::Seconds).await;
+
+    let answer = multi.await.unwrap().unwrap();
+    let response: pb::MultiResponse = answer.decode().unwrap();
+    let counts = response.region_action_result.iter().map(|part| {
+        let [entry] = &part.result_or_exception[..] else { panic!("{part:?}") };
+        entry.result.as_ref().unwrap().associated_cell_count.unwrap_or(0)
+    });
+    assert_eq!(counts.collect::<Vec<_>>(), [1, 1, 1, 0, 0]);
+    let cells = CellBuf::from_block(answer.cells.to_vec(), false).unwrap();
+    let values: Vec<_> = cells.iter().map(|cell| String::from_utf8(cell.value.to_vec()).unwrap()).collect();
+    assert_eq!(values, ["slow", "free", "late"]);
+    until_parked(info, 0).await;
+}
+
+#[test]
+fn of_a_multi_only_what_concerns_limited_tables_waits() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (binary, data) = (Path::new(env!("CARGO_BIN_EXE_martite")), folder.path().join("data"));
+    let server = Server::start(binary, &data, &["--regionserver-info-port", "0", "--memory", "256m"]).unwrap();
+    let info = server.regionserver_info.expect("an info port in the ready line");
+    runtime.block_on(multi_over_several_tables(&server, info));
+    assert_eq!(server.stop(binary, &data).unwrap(), 0);
 }
 
 #[test]

@@ -62,9 +62,16 @@ pub enum Answer {
     /// Nothing limits it: there is nothing to settle.
     Free,
     Passes(Ticket),
-    /// To be given to [`Gate::park`].
-    Waits,
+    /// With its place, to be given to [`Gate::park`].
+    Waits(Place),
     Refused(Box<Refusal>),
+}
+
+/// Where a call is to wait, and what it costs.
+#[derive(Debug)]
+pub struct Place {
+    lane: u32,
+    amounts: Amounts,
 }
 
 /// What [`Gate::wake`] gives out.
@@ -141,9 +148,9 @@ struct Counted {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Class {
-    Reads,
-    Writes,
-    Both,
+    Reads = 0,
+    Writes = 1,
+    Both = 2,
 }
 
 #[derive(Debug)]
@@ -201,7 +208,8 @@ pub struct Gate<T> {
     buckets: Vec<Option<Bucket>>,
     owners: HashMap<Owner, usize>,
     lanes: HashMap<u32, Lane<T>>,
-    ids: HashMap<(Key, Class), u32>,
+    /// By class.
+    ids: HashMap<Key, [Option<u32>; 3]>,
     next_id: u32,
     /// Lanes with parked calls, by the time that they are due and by turn.
     due: BinaryHeap<Reverse<(u64, u64, u32)>>,
@@ -249,19 +257,17 @@ impl<T> Gate<T> {
         }
         match self.refusal(id, request, &amounts, now_ns) {
             Some(refusal) => Answer::Refused(Box::new(refusal)),
-            None => Answer::Waits,
+            None => Answer::Waits(Place { lane: id, amounts }),
         }
     }
 
-    /// A call that was told to wait; [`Gate::wake`] gives `item` back when its turn has come.
-    pub fn park(&mut self, request: &Request<'_>, item: T, now_ns: u64) {
-        let id = self.lane(request.key, Class::of(&request.cost), now_ns);
+    /// A call that was just told to wait; [`Gate::wake`] gives `item` back when its turn has come.
+    pub fn park(&mut self, place: Place, request: &Request<'_>, item: T, now_ns: u64) {
+        let Place { lane: id, amounts } = place;
         let Some(lane) = self.lanes.get_mut(&id) else { return };
         let Request { operation, size_bytes, deadline_ns, cost, .. } = *request;
-        let amounts = lane.expected(operation, cost).amounts(self.units);
         let held = self.held.entry(lane.key.user.clone()).or_default();
-        held.calls += 1;
-        held.bytes += size_bytes;
+        held.add(size_bytes);
         lane.queued.add(&amounts);
         self.serial += 1;
         let (since_ns, serial) = (now_ns, self.serial);
@@ -296,10 +302,9 @@ impl<T> Gate<T> {
         lane.under_way = lane.under_way.saturating_sub(1);
         lane.learn(ticket.operation, &cost);
         let amounts = cost.amounts(self.units);
-        let path = lane.path.clone();
         let mut sooner = false;
-        for (bucket, holds) in path {
-            let Some(bucket) = self.buckets[bucket].as_mut() else { continue };
+        for (bucket, holds) in &lane.path {
+            let Some(bucket) = self.buckets[*bucket].as_mut() else { continue };
             for Counted { limit, limiter, .. } in bucket.limits.iter_mut().filter(|c| c.since <= ticket.generation) {
                 let (charged, took) = (ticket.charged.get(limit.kind), amounts.get(limit.kind));
                 if took > charged {
@@ -343,28 +348,32 @@ impl<T> Gate<T> {
     /// Takes out those that are `gone` or whose time is over, and forgets what nobody has used for a minute.
     pub fn sweep(&mut self, now_ns: u64, gone: impl Fn(&T) -> bool) -> Vec<T> {
         let mut out = Vec::new();
-        let ids: Vec<u32> = self.lanes.iter().filter(|(_, l)| !l.parked.is_empty()).map(|(id, _)| *id).collect();
-        for id in ids {
+        let leaves = |p: &Parked<T>| gone(&p.item) || p.deadline_ns.is_some_and(|at| at <= now_ns);
+        // Mostly nobody has gone.
+        let concerned = self.lanes.iter().filter(|(_, lane)| lane.parked.iter().any(leaves));
+        let concerned: Vec<u32> = concerned.map(|(id, _)| *id).collect();
+        for id in concerned {
             let Some(lane) = self.lanes.get_mut(&id) else { continue };
             let all = std::mem::take(&mut lane.parked);
-            let (leaving, staying): (VecDeque<_>, VecDeque<_>) =
-                all.into_iter().partition(|p| gone(&p.item) || p.deadline_ns.is_some_and(|at| at <= now_ns));
+            let (leaving, staying): (VecDeque<_>, VecDeque<_>) = all.into_iter().partition(leaves);
             lane.parked = staying;
-            for parked in &leaving {
+            let mut left = Held::default();
+            for parked in leaving {
                 lane.queued.subtract(&parked.amounts);
-                let user = lane.key.user.clone();
-                release(&mut self.held, &user, parked.size_bytes);
+                left.add(parked.size_bytes);
+                out.push(parked.item);
             }
-            if !leaving.is_empty() {
-                self.schedule(id, now_ns);
-            }
-            out.extend(leaving.into_iter().map(|p| p.item));
+            release(&mut self.held, &lane.key.user, left);
+            self.schedule(id, now_ns);
         }
         let unused = |lane: &Lane<T>| {
             lane.parked.is_empty() && lane.under_way == 0 && lane.used_ns.saturating_add(FORGET_NS) < now_ns
         };
         self.lanes.retain(|_, lane| !unused(lane));
-        self.ids.retain(|_, id| self.lanes.contains_key(id));
+        self.ids.retain(|_, ids| {
+            ids.iter_mut().for_each(|id| *id = id.filter(|id| self.lanes.contains_key(id)));
+            ids.iter().any(Option::is_some)
+        });
         self.forget_buckets(now_ns);
         out
     }
@@ -392,10 +401,8 @@ impl<T> Gate<T> {
 
     /// The lane of a call, made if it is new.
     fn lane(&mut self, key: &Key, class: Class, now_ns: u64) -> u32 {
-        // The key is cloned for the look-up: two counters.
-        let named = (key.clone(), class);
-        if let Some(id) = self.ids.get(&named) {
-            return *id;
+        if let Some(id) = self.ids.get(key).and_then(|ids| ids[class as usize]) {
+            return id;
         }
         let path = self.path(key, now_ns);
         let id = self.next_id;
@@ -412,7 +419,7 @@ impl<T> Gate<T> {
             used_ns: now_ns,
         };
         self.lanes.insert(id, lane);
-        self.ids.insert(named, id);
+        self.ids.entry(key.clone()).or_default()[class as usize] = Some(id);
         id
     }
 
@@ -458,25 +465,25 @@ impl<T> Gate<T> {
         amounts: &Amounts,
         ahead: impl Fn(&Bucket, Limit) -> u64,
         now_ns: u64,
-    ) -> (u64, Option<(Owner, Limit)>) {
+    ) -> (u64, Option<(&Owner, Limit)>) {
         let (mut due_ns, mut cause) = (0, None);
         let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
         for bucket in path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref()) {
             for Counted { limit, limiter, .. } in bucket.limits.iter().filter(|c| amounts.get(c.limit.kind) > 0) {
                 let due = limiter.due_ns(ahead(bucket, *limit), now_ns);
                 if due > due_ns {
-                    (due_ns, cause) = (due, Some((bucket, *limit)));
+                    (due_ns, cause) = (due, Some((&bucket.owner, *limit)));
                 }
             }
         }
-        (due_ns, cause.map(|(bucket, limit)| (bucket.owner.clone(), limit)))
+        (due_ns, cause)
     }
 
     fn is_due(&self, id: u32, amounts: &Amounts, now_ns: u64) -> bool {
         let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
         path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref()).all(|bucket| {
             let mut counting = bucket.limits.iter().filter(|c| amounts.get(c.limit.kind) > 0);
-            counting.all(|c| c.limiter.due_ns(0, now_ns) <= now_ns)
+            counting.all(|c| c.limiter.is_due(now_ns))
         })
     }
 
@@ -524,7 +531,7 @@ impl<T> Gate<T> {
         // It has to be done in time, too.
         let too_long = request.deadline_ns.is_some_and(|at| wait_ns > at.saturating_sub(now_ns) / 16 * 15);
         let (owner, limit) = cause.filter(|_| full || too_long)?;
-        Some(Refusal { owner, limit, wait_ns: wait_ns.max(1), parked: held.calls })
+        Some(Refusal { owner: owner.clone(), limit, wait_ns: wait_ns.max(1), parked: held.calls })
     }
 
     /// Puts a lane into the order of those that wait, or takes it out.
@@ -561,34 +568,53 @@ impl<T> Gate<T> {
         }
     }
 
-    /// A lane is due, or was believed to be: its first call passes.
+    /// A lane is due, or was believed to be: its first call passes, and those behind it whose turn has come, too, if nobody
+    /// else waits for the same limiters.
     fn serve(&mut self, id: u32, now_ns: u64, gone: &impl Fn(&T) -> bool, woken: &mut Woken<T>) {
         let Some(lane) = self.lanes.get_mut(&id) else { return };
         (lane.scheduled, lane.used_ns) = (None, now_ns);
-        let Some(mut first) = lane.parked.pop_front() else { return self.schedule(id, now_ns) };
-        lane.queued.subtract(&first.amounts);
-        // What it takes may be better known than when it came.
-        first.amounts = lane.expected(first.operation, first.cost).amounts(self.units);
         let user = lane.key.user.clone();
-        if gone(&first.item) || first.deadline_ns.is_some_and(|at| at <= now_ns) {
-            release(&mut self.held, &user, first.size_bytes);
-            woken.gone.push(first.item);
-        } else if self.is_due(id, &first.amounts, now_ns) {
-            release(&mut self.held, &user, first.size_bytes);
-            self.charge(id, &first.amounts, now_ns);
-            let ticket = Ticket {
-                lane: id,
-                generation: self.generation,
-                operation: first.operation,
-                charged: first.amounts,
-                parked_ns: now_ns.saturating_sub(first.since_ns),
-            };
-            woken.pass.push((first.item, ticket));
-        } else if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.queued.add(&first.amounts);
-            lane.parked.push_front(first);
-        }
+        let mut waiting = lane.path.iter().filter_map(|(b, _)| self.buckets[*b].as_ref()).map(|b| &b.waiting);
+        let alone = waiting.all(|waiting| waiting.len() <= 1);
+        let mut left = Held::default();
+        while self.serve_first(id, now_ns, gone, woken, &mut left) && alone {}
+        release(&mut self.held, &user, left);
         self.schedule(id, now_ns);
+    }
+
+    /// True: the first call of a lane has left it, be it that nobody waits for it any more.
+    fn serve_first(
+        &mut self,
+        id: u32,
+        now_ns: u64,
+        gone: &impl Fn(&T) -> bool,
+        woken: &mut Woken<T>,
+        left: &mut Held,
+    ) -> bool {
+        let Some(lane) = self.lanes.get_mut(&id) else { return false };
+        let Some(first) = lane.parked.front() else { return false };
+        let leaves = gone(&first.item) || first.deadline_ns.is_some_and(|at| at <= now_ns);
+        // What it takes may be better known than when it came.
+        let amounts = lane.expected(first.operation, first.cost).amounts(self.units);
+        if !leaves && !self.is_due(id, &amounts, now_ns) {
+            if let Some(lane) = self.lanes.get_mut(&id) {
+                lane.correct_first(amounts);
+            }
+            return false;
+        }
+        let Some(lane) = self.lanes.get_mut(&id) else { return false };
+        let Some(first) = lane.parked.pop_front() else { return false };
+        lane.queued.subtract(&first.amounts);
+        left.add(first.size_bytes);
+        if leaves {
+            woken.gone.push(first.item);
+            return true;
+        }
+        self.charge(id, &amounts, now_ns);
+        let (generation, operation) = (self.generation, first.operation);
+        let parked_ns = now_ns.saturating_sub(first.since_ns);
+        woken.pass.push((first.item, Ticket { lane: id, generation, operation, charged: amounts, parked_ns }));
+        true
     }
 
     /// Buckets that no lane uses and that are as good as new.
@@ -627,6 +653,15 @@ impl<T> Lane<T> {
         }
     }
 
+    /// What the first call takes is better known now.
+    fn correct_first(&mut self, amounts: Amounts) {
+        if let Some(first) = self.parked.front_mut() {
+            self.queued.subtract(&first.amounts);
+            self.queued.add(&amounts);
+            first.amounts = amounts;
+        }
+    }
+
     /// Seven parts of what was expected, one of what was.
     fn learn(&mut self, operation: Operation, cost: &Cost) {
         let expected = &mut self.expected[operation as usize];
@@ -637,10 +672,17 @@ impl<T> Lane<T> {
     }
 }
 
-fn release(held: &mut HashMap<Arc<str>, Held>, user: &Arc<str>, size_bytes: usize) {
-    if let Some(of_user) = held.get_mut(user) {
-        of_user.calls = of_user.calls.saturating_sub(1);
-        of_user.bytes = of_user.bytes.saturating_sub(size_bytes);
+impl Held {
+    fn add(&mut self, size_bytes: usize) {
+        self.calls += 1;
+        self.bytes += size_bytes;
+    }
+}
+
+fn release(held: &mut HashMap<Arc<str>, Held>, user: &Arc<str>, left: Held) {
+    if let Some(of_user) = held.get_mut(user).filter(|_| left.calls > 0) {
+        of_user.calls = of_user.calls.saturating_sub(left.calls);
+        of_user.bytes = of_user.bytes.saturating_sub(left.bytes);
         if of_user.calls == 0 {
             held.remove(user);
         }
@@ -674,8 +716,8 @@ mod tests {
         let request = |key| Request { key, operation: Operation::Scan, cost, size_bytes: 1, deadline_ns: None };
         let Answer::Passes(ticket) = gate.ask(&request(&keys[0]), NOW_NS) else { panic!("idle") };
         for key in &keys {
-            assert!(matches!(gate.ask(&request(key), NOW_NS), Answer::Waits));
-            gate.park(&request(key), (), NOW_NS);
+            let Answer::Waits(place) = gate.ask(&request(key), NOW_NS) else { panic!("it was used up") };
+            gate.park(place, &request(key), (), NOW_NS);
         }
         let before = gate.next_due_ns();
         for _ in 0..500 {

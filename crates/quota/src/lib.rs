@@ -18,7 +18,7 @@ pub mod space;
 pub mod table;
 
 pub use cost::{Amounts, CapacityUnits, Cost, Kind};
-pub use gate::{Answer, Bounds, Gate, Operation, Refusal, Request, Ticket, Woken};
+pub use gate::{Answer, Bounds, Gate, Operation, Place, Refusal, Request, Ticket, Woken};
 pub use limiter::{Limiter, Rate};
 pub use plan::{Key, Limit, Owner, Plan, Share};
 pub use settings::{Priorities, Priority, Settings, UserSettings};

@@ -196,8 +196,8 @@ impl World {
                 self.tickets.insert(name.clone(), (ticket, cost));
                 "passes".to_owned()
             }
-            Answer::Waits => {
-                self.gate.park(&request, name.clone(), self.now_ns);
+            Answer::Waits(place) => {
+                self.gate.park(place, &request, name.clone(), self.now_ns);
                 "waits".to_owned()
             }
             Answer::Refused(refusal) => refusal.to_string(),

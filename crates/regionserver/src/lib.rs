@@ -16,6 +16,7 @@ mod client;
 mod error;
 mod fields;
 mod gather;
+mod keep;
 mod mutation;
 mod online;
 mod options;

@@ -2,24 +2,24 @@
 //!
 //! ```text
 //!   method ── turn(call, cost) ─┬─ now ──▶ it goes on; Toll ── settled with what was read when the call ends
-//!                               ├─ parked ─▶ Gate ─ its time ─▶ network thread of its connection ─▶ the method again
+//!                               ├─ later ─▶ Gate ─ its time ─▶ network thread of its connection ─▶ it goes on
 //!                               └─ refused: RpcThrottlingException
 //! ```
-//! A parked call is kept as it came and decoded anew when its turn comes. One thread sleeps until the next call is due. The
+//! A call that waits is kept as its method has decoded it ([`Work`]). One thread sleeps until the next call is due. The
 //! arithmetic is in crate `quota`.
 
 use crate::RegionServer;
 use crate::error::Fault;
 use crate::options::QuotaOptions;
-use crate::scanners::{Hold, OpenScanner};
 use crate::usage::{OfUser, Usage};
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use martite_catalog::TableName;
 use martite_proto as pb;
-use martite_quota::{Answer, Cost, Gate, Key, Operation, Plan, Priority, Refusal, Request, Settings, Ticket, Woken};
+use martite_quota::{
+    Answer, Cost, Gate, Key, Operation, Place, Plan, Priority, Refusal, Request, Settings, Ticket, Woken,
+};
 use martite_region::Region;
-use martite_rpc::{Call, Class};
+use martite_rpc::{Call, Class, Connection, Piece};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -51,12 +51,11 @@ pub(crate) const ONE_READ: Cost =
 #[derive(Default)]
 pub(crate) struct Toll {
     paid: Vec<Paid>,
-    refused: Vec<(TableName, Fault)>,
     /// None: not asked yet, or nobody has set any.
     priority: Option<Priority>,
 }
 
-struct Paid {
+pub(crate) struct Paid {
     throttles: Arc<Throttles>,
     /// Its cost becomes what the call took.
     charge: Charge,
@@ -68,69 +67,189 @@ struct Paid {
 }
 
 /// What becomes of a call.
-pub(crate) enum Turn {
-    Now(Call, Toll),
+#[allow(clippy::large_enum_variant, reason = "one for each call, handed on at once")]
+pub(crate) enum Turn<'a> {
+    Now,
     /// Of this table nothing is to be done.
-    Refused(Call, Toll, Fault),
-    /// The method is called again.
-    Parked,
+    Refused(Fault),
+    /// To be given the call.
+    Later(Later<'a>),
 }
 
-/// How a method is called, again if need be.
-pub(crate) type Again = fn(&Arc<RegionServer>, Call, Toll);
+/// What a method has decoded of a call, and how it goes on with it.
+pub(crate) trait Work: Send + Sized + 'static {
+    /// It is about to wait: what lies in the large buffer that brought the call is copied.
+    fn keep(&mut self, server: &Arc<RegionServer>, call: &mut Call);
 
-/// A call that waits, as it came.
-struct Parked {
+    /// From the question for its turn on.
+    fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll);
+
+    /// Its turn has come, or would come too late after all.
+    fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>);
+}
+
+/// A call with its work.
+struct Waiting<W> {
     server: Arc<RegionServer>,
     call: Call,
     toll: Toll,
-    again: Again,
+    work: W,
+    /// Its turn would come too late after all.
+    refused: Option<Fault>,
+}
+
+/// Whatever waits; run when its turn has come.
+pub(crate) trait Resume: Piece + Send {
+    fn conn(&self) -> &Arc<Connection>;
+    /// What it holds of memory.
+    fn size_bytes(&self) -> usize;
+    fn is_batch(&self) -> bool;
+    fn pay(&mut self, paid: Paid);
+    fn refuse(&mut self, fault: Fault);
+    /// On a thread that stands back behind all others.
+    fn run_behind(self: Box<Self>);
+    /// Without an answer: nobody waits for it.
+    fn discard(self: Box<Self>);
+    fn fail(self: Box<Self>, fault: Fault);
+}
+
+impl<W: Work> Piece for Waiting<W> {
+    fn run(self: Box<Self>) {
+        let Waiting { server, call, toll, work, refused } = *self;
+        if call.expired() {
+            return call.responder.discard();
+        }
+        work.go_on(&server, call, toll, refused.map_or(Ok(()), Err));
+    }
+}
+
+impl<W: Work> Resume for Waiting<W> {
+    fn conn(&self) -> &Arc<Connection> {
+        &self.call.conn
+    }
+
+    fn size_bytes(&self) -> usize {
+        self.call.size_bytes as usize
+    }
+
+    fn is_batch(&self) -> bool {
+        self.toll.is_batch()
+    }
+
+    fn pay(&mut self, paid: Paid) {
+        self.toll.add(paid);
+    }
+
+    fn refuse(&mut self, fault: Fault) {
+        self.refused = Some(fault);
+    }
+
+    fn run_behind(self: Box<Self>) {
+        let Waiting { server, call, toll, work, refused } = *self;
+        let pool = server.pool.clone();
+        let turn = refused.map_or(Ok(()), Err);
+        pool.spawn_call(Class::Batch, call, move |call| work.go_on(&server, call, toll, turn));
+    }
+
+    fn discard(self: Box<Self>) {
+        self.call.responder.discard();
+    }
+
+    fn fail(self: Box<Self>, fault: Fault) {
+        self.call.responder.fail(fault.into_exception());
+    }
+}
+
+/// A call that does not go on now.
+#[allow(clippy::large_enum_variant, reason = "one for each call, handed on at once")]
+pub(crate) enum Later<'a> {
+    /// It is of low priority: what it does, it does on threads that stand back behind all others, from the question for
+    /// its turn on.
+    Behind,
+    /// A place in the gate.
+    Limited { throttles: &'a Arc<Throttles>, place: Place, waits: Waits },
+}
+
+impl Later<'_> {
+    pub fn park<W: Work>(self, server: &Arc<RegionServer>, mut call: Call, toll: Toll, mut work: W) {
+        let server = server.clone();
+        if let Later::Behind = self {
+            let pool = server.pool.clone();
+            return pool.spawn_call(Class::Batch, call, move |call| work.begin(&server, call, toll));
+        }
+        work.keep(&server, &mut call);
+        self.park_whole(Box::new(Waiting { server, call, toll, work, refused: None }));
+    }
+
+    /// The same for what is there already.
+    pub fn park_whole(self, resume: Box<dyn Resume>) {
+        let Later::Limited { throttles, place, waits } = self else { return resume.run() };
+        let (key, since_ns) = (waits.key.clone(), waits.since_ns);
+        let request = Request { key: &key, ..waits.request(resume.size_bytes()) };
+        let mut state = throttles.state.lock();
+        if state.stopped {
+            return resume.fail(Fault::server_stopped(STOPPING));
+        }
+        // If limits have changed since it asked, the gate gives it back at once, or later.
+        state.gate.park(place, &request, Parked { waits, resume }, since_ns);
+        let sooner = state.is_sooner();
+        drop(state);
+        if sooner {
+            throttles.wake.notify_all();
+        }
+    }
+}
+
+const STOPPING: &str = "the server is stopping";
+
+/// What is known of a call under a limit.
+pub(crate) struct Waits {
     key: Key,
     usage: Arc<OfUser>,
     charge: Charge,
     deadline_ns: Option<u64>,
+    since_ns: u64,
     queue: Duration,
-    hold: Option<Hold>,
+}
+
+impl Waits {
+    fn request(&self, size_bytes: usize) -> Request<'_> {
+        let Charge { operation, cost, .. } = self.charge;
+        Request { key: &self.key, operation, cost, size_bytes, deadline_ns: self.deadline_ns }
+    }
+
+    /// Its turn has come.
+    fn pay(self, throttles: &Arc<Throttles>, ticket: Ticket, began: Instant) -> Paid {
+        let Waits { charge, usage, queue, .. } = self;
+        Paid { throttles: throttles.clone(), charge, ticket, usage, queue, began }
+    }
+}
+
+/// A call that waits.
+struct Parked {
+    waits: Waits,
+    resume: Box<dyn Resume>,
 }
 
 impl Parked {
     fn is_gone(&self) -> bool {
-        self.call.conn.is_closed()
-    }
-
-    /// Its turn has come.
-    fn pay(&mut self, throttles: &Arc<Throttles>, ticket: Ticket) {
-        let (throttles, charge, usage) = (throttles.clone(), self.charge.clone(), self.usage.clone());
-        self.toll.paid.push(Paid { throttles, charge, ticket, usage, queue: self.queue, began: Instant::now() });
-    }
-
-    /// Goes on with the method, on the calling thread.
-    fn go_on(self: Box<Self>) {
-        let Parked { server, call, toll, again, hold, .. } = *self;
-        // The method takes it again.
-        drop(hold);
-        if call.expired() {
-            return call.responder.discard();
-        }
-        again(&server, call, toll);
+        self.resume.conn().is_closed()
     }
 }
 
 /// Back to the threads that they came from.
-fn go_on(parked: impl Iterator<Item = Box<Parked>>) {
-    let mut parked: Vec<_> = parked.collect();
-    for batch in parked.extract_if(.., |parked| parked.toll.priority == Some(Priority::Batch)) {
-        let Parked { server, call, toll, again, hold, .. } = *batch;
-        server.go_on_behind(call, toll, again, hold);
+fn go_on(mut ready: Vec<Box<dyn Resume>>) {
+    for batch in ready.extract_if(.., |ready| ready.is_batch()) {
+        batch.run_behind();
     }
     // Those of a connection stay in their order.
-    parked.sort_by_key(|parked| Arc::as_ptr(&parked.call.conn) as usize);
-    let mut parked = parked.into_iter().peekable();
-    while let Some(first) = parked.next() {
-        let conn = first.call.conn.clone();
-        let mut work: Vec<Box<dyn FnOnce() + Send>> = vec![Box::new(move || first.go_on())];
-        while let Some(next) = parked.next_if(|next| Arc::ptr_eq(&next.call.conn, &conn)) {
-            work.push(Box::new(move || next.go_on()));
+    ready.sort_by_key(|ready| Arc::as_ptr(ready.conn()) as usize);
+    let mut ready = ready.into_iter().peekable();
+    while let Some(first) = ready.next() {
+        let conn = first.conn().clone();
+        let mut work: Vec<Box<dyn Piece>> = vec![first];
+        while let Some(next) = ready.next_if(|next| Arc::ptr_eq(next.conn(), &conn)) {
+            work.push(next);
         }
         conn.run_soon(work);
     }
@@ -154,7 +273,7 @@ struct Rules {
 }
 
 struct State {
-    gate: Gate<Box<Parked>>,
+    gate: Gate<Parked>,
     /// When the thread wakes up by itself, and before when nobody wakes it.
     sleeps_until_ns: u64,
     round_ends_ns: u64,
@@ -203,40 +322,28 @@ impl Throttles {
         self.rules.store(Arc::new(Rules { plan: plan.clone(), settings, throttling }));
         let now_ns = self.now_ns();
         let waiting = state.gate.change(plan, now_ns);
-        let ready: Vec<Box<Parked>> =
+        let ready: Vec<Box<dyn Resume>> =
             waiting.into_iter().filter_map(|parked| self.arrive_again(&mut state.gate, parked, now_ns)).collect();
         drop(state);
-        go_on(ready.into_iter());
+        go_on(ready);
         self.wake.notify_all();
     }
 
     /// A parked call, if it waits no longer.
-    fn arrive_again(
-        self: &Arc<Self>,
-        gate: &mut Gate<Box<Parked>>,
-        mut parked: Box<Parked>,
-        now_ns: u64,
-    ) -> Option<Box<Parked>> {
-        let key = parked.key.clone();
-        let request = self.request(&key, &parked.charge, &parked.call, parked.deadline_ns);
+    fn arrive_again(self: &Arc<Self>, gate: &mut Gate<Parked>, parked: Parked, now_ns: u64) -> Option<Box<dyn Resume>> {
+        let Parked { waits, mut resume } = parked;
+        let key = waits.key.clone();
+        let request = Request { key: &key, ..waits.request(resume.size_bytes()) };
         match gate.ask(&request, now_ns) {
             Answer::Free => {}
-            Answer::Passes(ticket) => parked.pay(self, ticket),
-            Answer::Waits => {
-                gate.park(&request, parked, now_ns);
+            Answer::Passes(ticket) => resume.pay(waits.pay(self, ticket, Instant::now())),
+            Answer::Waits(place) => {
+                gate.park(place, &request, Parked { waits, resume }, now_ns);
                 return None;
             }
-            Answer::Refused(refusal) => {
-                let fault = refuse(&parked.usage, &refusal);
-                parked.toll.refused.push((parked.charge.table.clone(), fault));
-            }
+            Answer::Refused(refusal) => resume.refuse(refuse(&waits.usage, &refusal)),
         }
-        Some(parked)
-    }
-
-    fn request<'a>(&self, key: &'a Key, charge: &Charge, call: &Call, deadline_ns: Option<u64>) -> Request<'a> {
-        let (operation, cost, size_bytes) = (charge.operation, charge.cost, call.size_bytes as usize);
-        Request { key, operation, cost, size_bytes, deadline_ns }
+        Some(resume)
     }
 
     /// Calls that wait.
@@ -294,13 +401,14 @@ impl Throttles {
         }
     }
 
-    fn deliver(self: &Arc<Self>, woken: Woken<Box<Parked>>) {
-        woken.gone.into_iter().for_each(|parked| parked.call.responder.discard());
-        let paid = woken.pass.into_iter().map(|(mut parked, ticket)| {
-            parked.pay(self, ticket);
-            parked
+    fn deliver(self: &Arc<Self>, woken: Woken<Parked>) {
+        woken.gone.into_iter().for_each(|parked| parked.resume.discard());
+        let began = Instant::now();
+        let paid = woken.pass.into_iter().map(|(Parked { waits, mut resume }, ticket)| {
+            resume.pay(waits.pay(self, ticket, began));
+            resume
         });
-        go_on(paid);
+        go_on(paid.collect());
     }
 
     pub fn stop(&self) {
@@ -311,7 +419,7 @@ impl Throttles {
         drop(state);
         self.wake.notify_all();
         for parked in waiting {
-            parked.call.responder.fail(Fault::server_stopped("the server is stopping").into_exception());
+            parked.resume.fail(Fault::server_stopped(STOPPING));
         }
     }
 
@@ -342,39 +450,18 @@ pub(crate) fn short_name(user: &str) -> &str {
 }
 
 impl RegionServer {
-    /// Whether a call on a region goes on now; `again` is called when a parked one does.
+    /// Whether a call on a region goes on now.
     #[inline]
-    pub(crate) fn turn(
-        self: &Arc<Self>,
-        call: Call,
-        toll: Toll,
-        region: &Region,
-        what: (Operation, Cost),
-        again: Again,
-    ) -> Turn {
-        if self.is_free(&call, &toll) || region.info().table().is_system() {
-            return ordinary(call, toll);
-        }
-        let charge = Charge { table: region.info().table().clone(), operation: what.0, cost: what.1 };
-        self.turn_under_limits(call, toll, charge, again, None)
-    }
-
-    /// The same for a call that has taken a scanner, whose lease does not run while it waits.
-    #[inline]
-    pub(crate) fn turn_with(
-        self: &Arc<Self>,
-        call: Call,
-        toll: Toll,
-        scanner: &Arc<OpenScanner>,
-        what: (Operation, Cost),
-        again: Again,
-    ) -> Turn {
-        let table = scanner.region.info().table();
-        if self.is_free(&call, &toll) || table.is_system() {
-            return ordinary(call, toll);
+    pub(crate) fn turn(&self, call: &Call, toll: &mut Toll, region: &Region, what: (Operation, Cost)) -> Turn<'_> {
+        let table = region.info().table();
+        if self.is_free(call, toll) || table.is_system() {
+            if toll.priority.is_none() {
+                call.conn.saw_priority(false);
+            }
+            return Turn::Now;
         }
         let charge = Charge { table: table.clone(), operation: what.0, cost: what.1 };
-        self.turn_under_limits(call, toll, charge, again, Some(scanner))
+        self.turn_under_limits(call, toll, charge)
     }
 
     /// Nobody has limits or priorities, and the call asks for none.
@@ -383,96 +470,45 @@ impl RegionServer {
         let rules = self.throttles.rules.load();
         let settled = toll.priority.is_some()
             || (rules.settings.priorities.is_empty() && call.attributes.is_empty() && asked(call).is_none());
-        settled && rules.plan.is_empty() && toll.refused.is_empty()
+        settled && rules.plan.is_empty()
     }
 
-    /// What a call of low priority does, it does on threads that stand back behind all others.
-    fn go_on_behind(self: &Arc<Self>, call: Call, toll: Toll, again: Again, hold: Option<Hold>) {
-        let server = self.clone();
-        self.pool.spawn_call(Class::Batch, call, move |call| {
-            drop(hold);
-            again(&server, call, toll);
-        });
-    }
-
-    fn turn_under_limits(
-        self: &Arc<Self>,
-        mut call: Call,
-        mut toll: Toll,
-        charge: Charge,
-        again: Again,
-        scanner: Option<&Arc<OpenScanner>>,
-    ) -> Turn {
-        if toll.paid.iter().any(|paid| paid.charge.table == charge.table) {
-            return Turn::Now(call, toll);
-        }
-        if let Some((_, fault)) = toll.refused.iter().find(|(table, _)| *table == charge.table) {
-            let fault = fault.clone();
-            return Turn::Refused(call, toll, fault);
-        }
+    fn turn_under_limits(&self, call: &Call, toll: &mut Toll, charge: Charge) -> Turn<'_> {
         let throttles = &self.throttles;
-        let user = throttles.user(&call);
+        let user = throttles.user(call);
         let rules = throttles.rules.load();
         if toll.priority.is_none() {
             let set = || rules.settings.priorities.of(user, charge.table.as_str());
-            let priority = asked(&call).unwrap_or_else(set);
+            let priority = asked(call).unwrap_or_else(set);
             toll.priority = Some(priority);
             call.conn.saw_priority(priority == Priority::Batch);
             if priority == Priority::Batch {
-                let hold = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
-                self.go_on_behind(call, toll, again, hold);
-                return Turn::Parked;
+                return Turn::Later(Later::Behind);
             }
         }
         if !rules.plan.concerns(user, charge.table.as_str()) {
-            return Turn::Now(call, toll);
+            return Turn::Now;
         }
         let (key, usage) = throttles.usage.of(user, charge.table.as_str());
         let deadline_ns = call.deadline().map(|at| throttles.ns(at));
-        let request = throttles.request(&key, &charge, &call, deadline_ns);
         let mut state = throttles.state.lock();
-        let now_ns = throttles.now_ns();
-        match state.gate.ask(&request, now_ns) {
-            Answer::Free => Turn::Now(call, toll),
+        let now = Instant::now();
+        let (since_ns, queue) = (throttles.ns(now), now.saturating_duration_since(call.received));
+        let waits = Waits { key, usage, charge, deadline_ns, since_ns, queue };
+        match state.gate.ask(&waits.request(call.size_bytes as usize), since_ns) {
+            Answer::Free => Turn::Now,
             Answer::Passes(ticket) => {
                 drop(state);
-                let throttles = throttles.clone();
-                let (queue, began) = (call.received.elapsed(), Instant::now());
-                toll.paid.push(Paid { throttles, charge, ticket, usage, queue, began });
-                Turn::Now(call, toll)
+                toll.add(waits.pay(throttles, ticket, now));
+                Turn::Now
             }
             Answer::Refused(refusal) => {
                 drop(state);
-                Turn::Refused(call, toll, refuse(&usage, &refusal))
+                Turn::Refused(refuse(&waits.usage, &refusal))
             }
-            Answer::Waits => {
-                // They are slices of a large read buffer.
-                call.param = Bytes::copy_from_slice(&call.param);
-                call.cells = Bytes::copy_from_slice(&call.cells);
-                let (server, key) = (self.clone(), key.clone());
-                let hold = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
-                let queue = call.received.elapsed();
-                let parked =
-                    Box::new(Parked { server, call, toll, again, key, usage, charge, deadline_ns, queue, hold });
-                state.gate.park(&request, parked, now_ns);
-                let sooner = state.is_sooner();
-                drop(state);
-                if sooner {
-                    throttles.wake.notify_all();
-                }
-                Turn::Parked
-            }
+            Answer::Waits(place) => Turn::Later(Later::Limited { throttles, place, waits }),
         }
     }
-}
-
-/// The turn of a call that nothing holds back.
-#[inline]
-fn ordinary(call: Call, toll: Toll) -> Turn {
-    if toll.priority.is_none() {
-        call.conn.saw_priority(false);
-    }
-    Turn::Now(call, toll)
 }
 
 /// The priority that a call itself asks for: by the request attribute `martite.priority`, or by `setPriority`, whose
@@ -501,6 +537,21 @@ impl Toll {
             Some(Priority::Online) => Class::Priority,
             _ => default,
         }
+    }
+
+    /// For a part of the same call.
+    pub fn of_part(&self) -> Toll {
+        Toll { priority: self.priority, paid: Vec::new() }
+    }
+
+    pub fn add(&mut self, paid: Paid) {
+        // Mostly the only one.
+        self.paid.reserve_exact(1);
+        self.paid.push(paid);
+    }
+
+    pub fn is_batch(&self) -> bool {
+        self.priority == Some(Priority::Batch)
     }
 
     /// What the call read of a region's table.
@@ -534,13 +585,14 @@ impl Toll {
 impl Drop for Paid {
     /// The call is over.
     fn drop(&mut self) {
-        let took = self.began.elapsed();
+        let now = Instant::now();
+        let took = now.saturating_duration_since(self.began);
         let handler_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let cost = Cost { handler_ns, ..self.charge.cost };
         let parked = Duration::from_nanos(self.ticket.parked_ns);
         self.usage.record(self.charge.operation, self.queue, parked, took);
         let mut state = self.throttles.state.lock();
-        state.gate.settle(&self.ticket, cost, self.throttles.now_ns());
+        state.gate.settle(&self.ticket, cost, self.throttles.ns(now));
         let sooner = state.is_sooner();
         drop(state);
         if sooner {

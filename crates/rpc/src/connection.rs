@@ -8,6 +8,7 @@ use martite_cell::Codec;
 use martite_compress::StreamCodec;
 
 use crate::link::Link;
+use crate::outbox::Piece;
 
 /// One client connection after its header.
 #[derive(Debug)]
@@ -54,13 +55,13 @@ impl Connection {
     /// answers; never if it goes away. Keep it short.
     pub fn when_drained(&self, work: impl FnOnce() + Send + 'static) {
         if let Err(now) = self.link.outbox.hold(|| self.link.is_clogged(), Box::new(work)) {
-            now();
+            now.run();
         }
     }
 
     /// Runs `work` on the network thread soon, piece by piece, once the client has taken its earlier answers; never if it
     /// goes away. Keep each piece short.
-    pub fn run_soon(&self, work: Vec<Box<dyn FnOnce() + Send>>) {
+    pub fn run_soon(&self, work: Vec<Box<dyn Piece>>) {
         // A connection that is gone takes nothing: its calls end with what `work` holds.
         drop(self.link.outbox.give(work));
     }

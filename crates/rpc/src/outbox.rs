@@ -49,8 +49,19 @@ pub(crate) struct Found {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotEmpty;
 
-/// Work for the task of a connection.
-pub(crate) type Held = Box<dyn FnOnce() + Send>;
+/// Work for the network thread of a connection.
+pub trait Piece: Send {
+    /// Keep it short.
+    fn run(self: Box<Self>);
+}
+
+impl<F: FnOnce() + Send> Piece for F {
+    fn run(self: Box<Self>) {
+        self();
+    }
+}
+
+pub(crate) type Held = Box<dyn Piece>;
 
 #[derive(Default)]
 pub(crate) struct Outbox {

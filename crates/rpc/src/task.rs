@@ -160,7 +160,7 @@ impl Task {
         let began = Instant::now();
         let mut held = self.link.0.outbox.take_held().into_iter();
         for work in held.by_ref() {
-            work();
+            work.run();
             if began.elapsed() > SLICE {
                 self.slice_over = true;
                 break;

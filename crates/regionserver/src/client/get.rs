@@ -2,8 +2,8 @@
 
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
-use crate::throttle::{ONE_READ, Toll, Turn};
-use crate::{RegionServer, query, result, times};
+use crate::throttle::{ONE_READ, Toll, Turn, Work};
+use crate::{RegionServer, keep, query, result, times};
 use bytes::Bytes;
 use martite_cell::CellBuf;
 use martite_hfile::{BlockSource, Step};
@@ -14,17 +14,51 @@ use martite_rpc::{Call, Class};
 use pb::Message;
 use std::sync::Arc;
 
+/// A decoded request.
+struct Get {
+    region: Arc<Region>,
+    /// Asked of a replica.
+    stale: bool,
+    spec: GetSpec,
+}
+
+impl Work for Get {
+    fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
+        keep::get(&mut self.spec);
+        call.param = Bytes::new();
+    }
+
+    fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll) {
+        server.begin_get(call, toll, self);
+    }
+
+    fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
+        match turn {
+            Ok(()) => server.run_get(call, toll, self),
+            Err(fault) => call.responder.fail(fault.into_exception()),
+        }
+    }
+}
+
 impl RegionServer {
     pub(crate) fn get(self: &Arc<Self>, call: Call, toll: Toll) {
-        let (region, stale, spec) = match self.decode_get(&call.param) {
-            Ok(decoded) => decoded,
-            Err(fault) => return call.responder.fail(fault.into_exception()),
-        };
-        let (call, toll) = match self.turn(call, toll, &region, (Operation::Get, ONE_READ), Self::get) {
-            Turn::Now(call, toll) => (call, toll),
-            Turn::Refused(call, _, fault) => return call.responder.fail(fault.into_exception()),
-            Turn::Parked => return,
-        };
+        match self.decode_get(&call.param) {
+            Ok(get) => self.begin_get(call, toll, get),
+            Err(fault) => call.responder.fail(fault.into_exception()),
+        }
+    }
+
+    #[inline]
+    fn begin_get(self: &Arc<Self>, call: Call, mut toll: Toll, get: Get) {
+        match self.turn(&call, &mut toll, &get.region, (Operation::Get, ONE_READ)) {
+            Turn::Now => self.run_get(call, toll, get),
+            Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
+            Turn::Later(later) => later.park(self, call, toll, get),
+        }
+    }
+
+    fn run_get(self: &Arc<Self>, call: Call, toll: Toll, get: Get) {
+        let Get { region, stale, spec } = get;
         self.stats.get.hit();
         let files = self.ctx.stores.files.clone();
         let mut cells = result::buffer(call.conn.codec);
@@ -44,20 +78,20 @@ impl RegionServer {
         }
     }
 
-    fn decode_get(&self, param: &Bytes) -> Result<(Arc<Region>, bool, GetSpec), Fault> {
+    fn decode_get(&self, param: &Bytes) -> Result<Get, Fault> {
         let bad = |e| Fault::bad_message("GetRequest", e);
         match parts(param) {
             Ok(Some((region, get))) => {
                 let (region, stale) =
                     self.readable(&pb::RegionSpecifier::decode(param.slice_ref(region)).map_err(bad)?)?;
                 let spec = query::decode_get(get, param, &region)?;
-                Ok((region, stale, spec))
+                Ok(Get { region, stale, spec })
             }
             _ => {
                 let request = pb::GetRequest::decode(param.clone()).map_err(bad)?;
                 let (region, stale) = self.readable(&request.region)?;
                 let spec = query::get(&request.get, &region)?;
-                Ok((region, stale, spec))
+                Ok(Get { region, stale, spec })
             }
         }
     }

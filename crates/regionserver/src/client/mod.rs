@@ -10,10 +10,12 @@ use crate::RegionServer;
 use martite_rpc::Call;
 use std::sync::Arc;
 
-use crate::throttle::{Again, Toll};
+use crate::throttle::Toll;
+
+type Method = fn(&Arc<RegionServer>, Call, Toll);
 
 /// Every method that is answered.
-pub(crate) const METHODS: &[(&str, Again)] = &[
+pub(crate) const METHODS: &[(&str, Method)] = &[
     ("Get", RegionServer::get),
     ("Mutate", RegionServer::mutate),
     ("Multi", RegionServer::multi),

@@ -2,8 +2,9 @@
 
 use crate::cells::CellCursor;
 use crate::error::Fault;
-use crate::throttle::{Toll, Turn};
-use crate::{RegionServer, mutation, result, times};
+use crate::throttle::{self, Toll, Turn};
+use crate::{RegionServer, keep, mutation, result, times};
+use bytes::Bytes;
 use martite_cell::CellBuf;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
@@ -14,42 +15,69 @@ use pb::Message;
 use std::sync::Arc;
 
 /// A decoded request.
-struct Work {
+struct Mutate {
     region: Arc<Region>,
     write: WriteRequest,
     /// Whether the answer carries `processed` (Put, Delete, and everything with a condition).
     answers_processed: bool,
-    call: Call,
-    toll: Toll,
+    /// Bytes of what is written, as it came.
+    bytes: usize,
+}
+
+impl throttle::Work for Mutate {
+    fn keep(&mut self, server: &Arc<RegionServer>, call: &mut Call) {
+        if keep::write(&mut self.write) {
+            (call.param, call.cells) = (Bytes::new(), Bytes::new());
+            return;
+        }
+        // A condition with all that it compares with: decoded again from a copy.
+        call.param = Bytes::copy_from_slice(&call.param);
+        call.cells = Bytes::copy_from_slice(&call.cells);
+        if let Ok(again) = server.decode_mutate(call) {
+            *self = again;
+        }
+    }
+
+    fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll) {
+        server.begin_mutate(call, toll, self);
+    }
+
+    fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
+        // While it waited the table may have grown too large, or the memstore.
+        let turn = turn.and_then(|()| server.check_memstore_room(&self.region));
+        match turn.and_then(|()| server.space.check(&self.region, &self.write)) {
+            Ok(()) => server.run_mutate(call, toll, self),
+            Err(fault) => call.responder.fail(fault.into_exception()),
+        }
+    }
 }
 
 impl RegionServer {
     pub(crate) fn mutate(self: &Arc<Self>, call: Call, toll: Toll) {
-        let (region, write, answers_processed) = match self.decode_mutate(&call) {
-            Err(fault) => return call.responder.fail(fault.into_exception()),
-            Ok(decoded) => decoded,
-        };
-        if let Err(fault) = self.space.check(&region, &write) {
-            return call.responder.fail(fault.into_exception());
-        }
-        let what = (Operation::Mutate, cost(&call, &write));
-        let (call, toll) = match self.turn(call, toll, &region, what, Self::mutate) {
-            Turn::Now(call, toll) => (call, toll),
-            Turn::Refused(call, _, fault) => return call.responder.fail(fault.into_exception()),
-            Turn::Parked => return,
-        };
-        self.stats.mutate.hit();
-        let mut work = Work { region, write, answers_processed, call, toll };
-        let files = self.ctx.stores.files.clone();
-        match attempt(&mut work, &files.cache_only()) {
-            Some(outcome) => answer((work.call, work.toll), work.region, work.answers_processed, outcome),
-            None => self.mutate_on_pool(work),
+        match self.decode_mutate(&call) {
+            Ok(mutate) => self.begin_mutate(call, toll, mutate),
+            Err(fault) => call.responder.fail(fault.into_exception()),
         }
     }
 
-    fn mutate_on_pool(self: &Arc<Self>, work: Work) {
+    fn begin_mutate(self: &Arc<Self>, call: Call, mut toll: Toll, mutate: Mutate) {
+        if let Err(fault) = self.space.check(&mutate.region, &mutate.write) {
+            return call.responder.fail(fault.into_exception());
+        }
+        match self.turn(&call, &mut toll, &mutate.region, (Operation::Mutate, cost(&mutate))) {
+            Turn::Now => self.run_mutate(call, toll, mutate),
+            Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
+            Turn::Later(later) => later.park(self, call, toll, mutate),
+        }
+    }
+
+    fn run_mutate(self: &Arc<Self>, call: Call, toll: Toll, mutate: Mutate) {
+        self.stats.mutate.hit();
+        let Mutate { region, mut write, answers_processed, .. } = mutate;
         let files = self.ctx.stores.files.clone();
-        let Work { region, mut write, answers_processed, call, toll } = work;
+        if let Some(outcome) = attempt(&region, &mut write, &files.cache_only()) {
+            return answer((call, toll), region, answers_processed, outcome);
+        }
         self.pool.spawn_call(toll.class(Class::Write), call, move |call| {
             let outcome = loop {
                 match region.write(&mut write, &files.blocking()) {
@@ -62,7 +90,7 @@ impl RegionServer {
         });
     }
 
-    fn decode_mutate(&self, call: &Call) -> Result<(Arc<Region>, WriteRequest, bool), Fault> {
+    fn decode_mutate(&self, call: &Call) -> Result<Mutate, Fault> {
         let request =
             pb::MutateRequest::decode(call.param.clone()).map_err(|e| Fault::bad_message("MutateRequest", e))?;
         let region = self.writable(&request.region)?;
@@ -71,23 +99,24 @@ impl RegionServer {
         let one = mutation::decode(&request.mutation, &mut cells)?;
         let nonce_group = request.nonce_group.unwrap_or(0);
         let plain = matches!(one.kind, MutationKind::Put | MutationKind::Delete);
-        Ok(match &request.condition {
+        let (write, answers_processed) = match &request.condition {
             Some(condition) => {
                 let condition = decode_condition(condition)?;
                 check_same_row(&condition, std::slice::from_ref(&one))?;
-                (region, WriteRequest::atomic(vec![one], Some(condition), nonce_group), true)
+                (WriteRequest::atomic(vec![one], Some(condition), nonce_group), true)
             }
-            None if plain => (region, WriteRequest::batch(vec![one]), true),
-            None => (region, WriteRequest::atomic(vec![one], None, nonce_group), false),
-        })
+            None if plain => (WriteRequest::batch(vec![one]), true),
+            None => (WriteRequest::atomic(vec![one], None, nonce_group), false),
+        };
+        Ok(Mutate { region, write, answers_processed, bytes: write_bytes(call) })
     }
 }
 
 /// What a write takes, as far as its request says.
-fn cost(call: &Call, write: &WriteRequest) -> Cost {
-    let is_atomic = matches!(write.body, WriteBody::Atomic { .. });
+fn cost(mutate: &Mutate) -> Cost {
+    let is_atomic = matches!(mutate.write.body, WriteBody::Atomic { .. });
     let reads = u64::from(is_atomic);
-    Cost { reads, rows: reads, writes: 1, write_bytes: write_bytes(call) as u64, is_atomic, ..Cost::default() }
+    Cost { reads, rows: reads, writes: 1, write_bytes: mutate.bytes as u64, is_atomic, ..Cost::default() }
 }
 
 /// The bytes of what is written, in the cell block or, from clients without one, in the message.
@@ -96,8 +125,8 @@ pub(super) fn write_bytes(call: &Call) -> usize {
 }
 
 /// None: it would block, call again on the pool.
-fn attempt(work: &mut Work, src: &dyn BlockSource) -> Option<Result<Written, RegionError>> {
-    match work.region.write(&mut work.write, src) {
+fn attempt(region: &Region, write: &mut WriteRequest, src: &dyn BlockSource) -> Option<Result<Written, RegionError>> {
+    match region.write(write, src) {
         Ok(Step::Ready(written)) => Some(Ok(written)),
         Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => None,
         Err(e) => Some(Err(e)),

@@ -4,9 +4,10 @@
 //! that must be read, on the pool. The rules of the flags are those of HBase 2.6 `RSRpcServices.scan`.
 
 use crate::error::Fault;
-use crate::scanners::{Lookup, OpenScanner, Opening};
-use crate::throttle::{Toll, Turn};
+use crate::scanners::{Hold, Lookup, OpenScanner, Opening};
+use crate::throttle::{self, Toll, Turn};
 use crate::{RegionServer, query, result, times};
+use bytes::Bytes;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
@@ -50,6 +51,30 @@ enum Named {
     Scanner(Arc<OpenScanner>),
     /// A scanner that has ended, which clients may not know yet.
     Ended,
+}
+
+/// A call that waits. It is decoded anew: next to what a scan does that is nothing, and the scanner may have gone.
+struct Waits {
+    /// Given back when its turn comes, or when nobody waits for it any more; meanwhile its lease stands still.
+    scanner: Option<Hold>,
+}
+
+impl throttle::Work for Waits {
+    fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
+        call.param = Bytes::copy_from_slice(&call.param);
+    }
+
+    fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll) {
+        drop(self.scanner);
+        server.scan(call, toll);
+    }
+
+    fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
+        match turn {
+            Ok(()) => self.begin(server, call, toll),
+            Err(fault) => call.responder.fail(fault.into_exception()),
+        }
+    }
 }
 
 enum Opened {
@@ -138,7 +163,7 @@ impl RegionServer {
     fn turn_of_scan(
         self: &Arc<Self>,
         call: Call,
-        toll: Toll,
+        mut toll: Toll,
         request: &pb::ScanRequest,
         named: &Named,
     ) -> Option<(Call, Toll)> {
@@ -146,20 +171,23 @@ impl RegionServer {
             return Some((call, toll));
         }
         let what = (Operation::Scan, Cost { reads: 1, ..Cost::default() });
-        let turn = match named {
+        let (region, scanner) = match named {
             Named::Ended => return Some((call, toll)),
-            Named::Region(region, _) => self.turn(call, toll, region, what, Self::scan),
-            Named::Scanner(scanner) => self.turn_with(call, toll, scanner, what, Self::scan),
+            Named::Region(region, _) => (region, None),
+            Named::Scanner(scanner) => (&scanner.region, Some(scanner)),
         };
-        match turn {
-            Turn::Now(call, toll) => return Some((call, toll)),
-            Turn::Refused(call, _, fault) => {
-                if let Named::Scanner(scanner) = named {
+        match self.turn(&call, &mut toll, region, what) {
+            Turn::Now => return Some((call, toll)),
+            Turn::Refused(fault) => {
+                if let Some(scanner) = scanner {
                     self.scanners.release(scanner);
                 }
                 call.responder.fail(fault.into_exception());
             }
-            Turn::Parked => {}
+            Turn::Later(later) => {
+                let scanner = scanner.map(|scanner| Hold { server: self.clone(), scanner: scanner.clone() });
+                later.park(self, call, toll, Waits { scanner });
+            }
         }
         None
     }

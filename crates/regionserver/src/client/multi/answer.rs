@@ -15,12 +15,21 @@ pub(super) struct RegionAnswer {
     entries: Vec<u8>,
     pub(super) exception: Option<pb::NameBytesPair>,
     processed: Option<bool>,
+    /// What it says of the whole multi.
+    of_all: Option<bool>,
+    /// Cells of it in the cell block.
+    pub(super) cells: usize,
 }
 
 impl RegionAnswer {
     /// The region's part failed as a whole.
     pub(super) fn failed(fault: &Fault) -> RegionAnswer {
         RegionAnswer { exception: Some(fault.to_pair()), ..RegionAnswer::default() }
+    }
+
+    /// Nothing has been answered.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.exception.is_none()
     }
 }
 
@@ -34,7 +43,8 @@ fn put_message(field: u32, message: &impl Message, out: &mut Vec<u8>) {
 /// The encoded MultiResponse.
 pub(super) fn response(multi: &mut Multi) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + multi.results.iter().map(|r| 16 + r.entries.len()).sum::<usize>());
-    for RegionAnswer { entries, exception, processed } in std::mem::take(&mut multi.results) {
+    let of_all = multi.results.iter().rev().find_map(|answer| answer.of_all);
+    for RegionAnswer { entries, exception, processed, .. } in std::mem::take(&mut multi.results) {
         let rest = pb::RegionActionResult { result_or_exception: Vec::new(), exception, processed };
         encoding::encode_key(1, encoding::WireType::LengthDelimited, &mut out);
         encoding::encode_varint((entries.len() + rest.encoded_len()) as u64, &mut out);
@@ -44,11 +54,35 @@ pub(super) fn response(multi: &mut Multi) -> Vec<u8> {
     let (region, stat) = (std::mem::take(&mut multi.regions), std::mem::take(&mut multi.stats));
     let rest = pb::MultiResponse {
         region_action_result: Vec::new(),
-        processed: multi.processed,
+        processed: of_all,
         region_statistics: Some(pb::MultiRegionLoadStats { region, stat }),
     };
     let _ = rest.encode(&mut out);
     out
+}
+
+/// One multi of all parts: each answer has its place, and its cells stand in the block in the order of the answers.
+pub(super) fn merge(mut parts: Vec<Multi>) -> Multi {
+    let Some(last) = parts.last() else { return Multi::new(None, 0, false) };
+    let (codec, slots) = (last.codec, last.results.len());
+    let mut whole = Multi::new(codec, 0, false);
+    let mut answers: Vec<_> = parts.iter_mut().map(|part| std::mem::take(&mut part.results).into_iter()).collect();
+    let mut cells: Vec<_> = parts.iter().map(|part| part.cells.iter()).collect();
+    for _ in 0..slots {
+        let mut answer = RegionAnswer::default();
+        for (answers, cells) in answers.iter_mut().zip(&mut cells) {
+            let Some(of_part) = answers.next().filter(|of_part| !of_part.is_empty()) else { continue };
+            cells.take(of_part.cells).for_each(|cell| whole.cells.push(&cell));
+            answer = of_part;
+        }
+        whole.results.push(answer);
+    }
+    drop(cells);
+    for part in parts {
+        whole.regions.extend(part.regions);
+        whole.stats.extend(part.stats);
+    }
+    whole
 }
 
 impl Multi {
@@ -121,7 +155,7 @@ impl Multi {
     ) {
         self.results[slot].processed = Some(written.processed);
         if !conditional || written.processed {
-            self.processed = Some(written.processed);
+            self.results[slot].of_all = Some(written.processed);
         }
         // Results of Increments and Appends stand merged in the first element, and in the message itself even for
         // clients with a codec. Under a condition the other elements have an index only.
@@ -157,6 +191,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn parts_are_put_together_in_the_order_of_the_actions() {
+        let codec = Some(martite_cell::Codec::KeyValue);
+        let part = |slots: &[(usize, &[&str])]| {
+            let mut part = Multi::new(codec, 1 << 20, true);
+            part.results.resize_with(4, RegionAnswer::default);
+            for (slot, rows) in slots {
+                for (index, row) in rows.iter().enumerate() {
+                    let cell = martite_cell::OwnedCell::put(row.as_bytes(), b"f", b"q", 1, b"v");
+                    part.cells.push(&cell.as_ref());
+                    part.push_success(*slot, index as u32, result::in_block(1));
+                    part.results[*slot].cells += 1;
+                }
+            }
+            part
+        };
+        let mut refused = part(&[]);
+        refused.results[1] = RegionAnswer::failed(&Fault::io("too late"));
+        // They end in any order.
+        let mut whole = merge(vec![part(&[(3, &["d"])]), refused, part(&[(0, &["a", "b"]), (2, &["c"])])]);
+        let rows: Vec<_> = whole.cells.iter().map(|cell| cell.row().to_vec()).collect();
+        assert_eq!(rows, [b"a", b"b", b"c", b"d"]);
+        let answer = pb::MultiResponse::decode(&response(&mut whole)[..]).unwrap();
+        let said = |part: &pb::RegionActionResult| (part.result_or_exception.len(), part.exception.is_some());
+        let said: Vec<_> = answer.region_action_result.iter().map(said).collect();
+        assert_eq!(said, [(2, false), (0, true), (1, false), (1, false)]);
+    }
+
+    #[test]
     fn the_answer_is_put_together_as_prost_would() {
         let mut multi = Multi::new(None, 1 << 20, true);
         multi.results = vec![RegionAnswer::default(), RegionAnswer::default(), RegionAnswer::default()];
@@ -164,7 +226,7 @@ mod tests {
         multi.push_fault(0, 8, &Fault::io("no"));
         multi.results[1].exception = Some(Fault::io("gone").to_pair());
         multi.results[2].processed = Some(false);
-        multi.processed = Some(false);
+        multi.results[2].of_all = Some(false);
         let answer = pb::MultiResponse::decode(&response(&mut multi)[..]).unwrap();
         let [first, second, third] = &answer.region_action_result[..] else { panic!("{answer:?}") };
         let entries: Vec<_> = first.result_or_exception.iter().map(|e| (e.index, e.exception.is_some())).collect();

@@ -1,8 +1,8 @@
 //! What a multi asks: its message → tasks.
 
-use super::super::mutate::{check_same_row, decode_condition};
+use super::super::mutate::{check_same_row, decode_condition, write_bytes};
 use super::answer::RegionAnswer;
-use super::{Multi, Task, Work};
+use super::{Doing, Multi, Task};
 use crate::cells::CellCursor;
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
@@ -23,6 +23,7 @@ impl RegionServer {
             Ok(Some(groups)) => self.decode_gets(&mut multi, &groups, &call.param)?,
             Ok(None) | Err(Malformed) => self.decode_any(&mut multi, call, cells)?,
         }
+        multi.came = (write_bytes(call), multi.tasks.len());
         Ok(multi)
     }
 
@@ -230,7 +231,7 @@ fn decode_atomic(
     if let Some(condition) = &condition {
         check_same_row(condition, &mutations)?;
     }
-    let work = Work::Atomic {
+    let work = Doing::Atomic {
         actions: group.action.len(),
         conditional: condition.is_some(),
         write: WriteRequest::atomic(mutations, condition, nonce_group),
@@ -251,7 +252,7 @@ fn decode_separate(
     let flush = |multi: &mut Multi, batch: &mut (Vec<u32>, Vec<Mutation>)| {
         if !batch.0.is_empty() {
             let (indices, mutations) = std::mem::take(batch);
-            let work = Work::Batch { indices, write: WriteRequest::batch(mutations) };
+            let work = Doing::Batch { indices, write: WriteRequest::batch(mutations) };
             multi.tasks.push(Task { slot, region: region.clone(), work });
         }
     };
@@ -278,15 +279,15 @@ fn decode_separate(
                     batch.1.push(one);
                     continue;
                 }
-                Ok(one) => Work::Single { index, write: WriteRequest::atomic(vec![one], None, nonce_group) },
+                Ok(one) => Doing::Single { index, write: WriteRequest::atomic(vec![one], None, nonce_group) },
             }
         } else if let Some(call) = action.service_call {
-            Work::Service { index, call }
+            Doing::Service { index, call }
         } else {
             multi.push_fault(slot, index, &Fault::io("Unexpected Action type"));
             continue;
         };
-        if matches!(work, Work::Single { .. }) {
+        if matches!(work, Doing::Single { .. }) {
             flush(multi, &mut batch);
         }
         multi.tasks.push(Task { slot, region: region.clone(), work });

@@ -1,7 +1,8 @@
 //! The Gets of a multi. Those that stand together and differ in their rows only are one task.
 
-use super::{Multi, Task, Work};
+use super::{Doing, Multi, Task};
 use crate::error::Fault;
+use crate::keep;
 use bytes::Bytes;
 use martite_hfile::{BlockSource, Step};
 use martite_region::{GetSpec, Getter, Region};
@@ -25,6 +26,12 @@ impl Gets {
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
+
+    /// Copies what lies in the buffer that brought it.
+    pub(super) fn let_go(&mut self) {
+        keep::get(&mut self.like);
+        self.rows.iter_mut().for_each(|(_, row)| keep::own(row));
+    }
 }
 
 impl Multi {
@@ -34,7 +41,7 @@ impl Multi {
         }
         self.gets_left += 1;
         let rows = vec![(index, get.row.clone())];
-        let work = Work::Gets(Gets { like: get, rows, done: 0, stale });
+        let work = Doing::Gets(Gets { like: get, rows, done: 0, stale });
         self.tasks.push(Task { slot, region: region.clone(), work });
     }
 
@@ -48,7 +55,7 @@ impl Multi {
 
     fn last_gets(&mut self, slot: usize) -> Option<&mut Gets> {
         match self.tasks.last_mut() {
-            Some(Task { slot: last, work: Work::Gets(gets), .. }) if *last == slot => Some(gets),
+            Some(Task { slot: last, work: Doing::Gets(gets), .. }) if *last == slot => Some(gets),
             _ => None,
         }
     }

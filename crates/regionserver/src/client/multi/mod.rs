@@ -9,14 +9,16 @@
 mod answer;
 mod decode;
 mod gets;
+mod parts;
 
-use super::mutate::{is_short, write_bytes};
+use super::mutate::is_short;
 use crate::error::Fault;
 use crate::gather::when_all_done;
 use crate::space::Space;
-use crate::throttle::{Toll, Turn};
-use crate::{RegionServer, result, times};
+use crate::throttle::{Later, Toll, Turn, Work};
+use crate::{RegionServer, keep, result, times};
 use answer::{RegionAnswer, response};
+use bytes::Bytes;
 use gets::Gets;
 use martite_cell::{CellBuf, Codec};
 use martite_hfile::{BlockSource, Step};
@@ -24,19 +26,23 @@ use martite_proto as pb;
 use martite_quota::{Cost, Operation};
 use martite_region::{Pending, Region, RegionError, WriteRequest};
 use martite_rpc::{Call, Class};
+use parts::{Part, Parts};
 use std::sync::Arc;
 
 /// More actions than this are not for the network thread.
 const MOST_AT_ONCE: usize = 256;
 
+/// Some requests share a buffer of this size.
+const READ_BUFFER: usize = 64 << 10;
+
 /// One piece of work; `slot` is the place of its RegionActionResult in the answer.
 struct Task {
     slot: usize,
     region: Arc<Region>,
-    work: Work,
+    work: Doing,
 }
 
-enum Work {
+enum Doing {
     Gets(Gets),
     /// Puts and Deletes that stood together, with their indices.
     Batch {
@@ -73,25 +79,71 @@ struct Multi {
     cells: CellBuf,
     codec: Option<Codec>,
     pending: Vec<Pending>,
-    processed: Option<bool>,
+    /// Bytes of what is written, as it came, and how many tasks there were.
+    came: (usize, usize),
     /// Bytes of inline results, which count like cells against the limit.
     inline_bytes: usize,
     max_result_bytes: usize,
     can_retry_actions: bool,
 }
 
+impl Work for Multi {
+    fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
+        self.let_go();
+        call.size_bytes = self.held_bytes(call) as u32;
+        (call.param, call.cells) = (Bytes::new(), Bytes::new());
+    }
+
+    fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll) {
+        server.begin_multi(call, toll, self);
+    }
+
+    fn go_on(mut self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
+        if let Err(fault) = turn {
+            self.refuse_all(&fault);
+        }
+        server.run_whole(call, toll, self);
+    }
+}
+
 impl RegionServer {
     pub(crate) fn multi(self: &Arc<Self>, call: Call, toll: Toll) {
-        let mut multi = match self.decode_multi(&call) {
-            Ok(multi) => multi,
-            Err(fault) => return call.responder.fail(fault.into_exception()),
-        };
-        let Some((call, toll)) = self.turns(call, toll, &mut multi) else { return };
+        match self.decode_multi(&call) {
+            Ok(multi) => self.begin_multi(call, toll, multi),
+            Err(fault) => call.responder.fail(fault.into_exception()),
+        }
+    }
+
+    /// Asks for the turn of each table. Where it would come too late, its actions fail; where it is to wait, it waits for
+    /// itself, and the answer for all.
+    fn begin_multi(self: &Arc<Self>, call: Call, mut toll: Toll, mut multi: Multi) {
+        let regions = one_of_each_table(&multi.tasks);
+        let costs: Vec<Cost> = regions.iter().map(|region| cost(&multi, region)).collect();
+        let mut parts: Option<Arc<Parts>> = None;
+        for (region, cost) in regions.iter().zip(costs) {
+            match self.turn(&call, &mut toll, region, (Operation::Multi, cost)) {
+                Turn::Now => {}
+                Turn::Refused(fault) => multi.refuse_part(region, &fault),
+                Turn::Later(later) if regions.len() == 1 || matches!(later, Later::Behind) => {
+                    return later.park(self, call, toll, multi);
+                }
+                Turn::Later(later) => {
+                    let parts = parts.get_or_insert_with(|| Parts::new(&call, &multi));
+                    let part = multi.part_of(region);
+                    later.park_whole(Part::waiting(self, parts, toll.of_part(), part));
+                }
+            }
+        }
+        match parts {
+            None => self.run_whole(call, toll, multi),
+            Some(parts) => Part::last(self, &parts, call, toll, multi),
+        }
+    }
+
+    fn run_whole(self: &Arc<Self>, call: Call, toll: Toll, mut multi: Multi) {
         self.stats.multi.hit();
         let files = self.ctx.stores.files.clone();
-        let actions: usize = multi.tasks.iter().map(|t| t.work.actions()).sum();
-        let short = actions <= MOST_AT_ONCE && multi.tasks.iter().all(|t| t.work.is_short());
-        if short && self.run_multi(&mut multi, &files.cache_only()) {
+        if multi.is_short() && self.run_multi(&mut multi, &files.cache_only()) {
             return finish(call, toll, multi);
         }
         let server = self.clone();
@@ -101,29 +153,13 @@ impl RegionServer {
         });
     }
 
-    /// The turn of each table that a multi concerns; a table's actions fail if it would come too late. None: it waits.
-    fn turns(self: &Arc<Self>, mut call: Call, mut toll: Toll, multi: &mut Multi) -> Option<(Call, Toll)> {
-        for region in one_of_each_table(&multi.tasks) {
-            let what = (Operation::Multi, cost(&call, &multi.tasks, &region));
-            match self.turn(call, toll, &region, what, Self::multi) {
-                Turn::Now(same, paid) => (call, toll) = (same, paid),
-                Turn::Refused(same, paid, fault) => {
-                    (call, toll) = (same, paid);
-                    for task in multi.tasks.extract_if(.., |task| is_of(task, &region)) {
-                        multi.results[task.slot] = RegionAnswer::failed(&fault);
-                    }
-                }
-                Turn::Parked => return None,
-            }
-        }
-        Some((call, toll))
-    }
-
     /// Runs tasks until all are done (true) or one would block (false: call again on a thread that may).
     fn run_multi(&self, multi: &mut Multi, src: &dyn BlockSource) -> bool {
         let mut tasks = std::mem::take(&mut multi.tasks);
         let complete = tasks[multi.done..].iter_mut().all(|task| {
+            let before = multi.cells.len();
             let done = self.run_task(multi, task, src);
+            multi.results[task.slot].cells += multi.cells.len().saturating_sub(before);
             multi.done += usize::from(done);
             done
         });
@@ -140,8 +176,8 @@ impl RegionServer {
             return true;
         }
         match &mut task.work {
-            Work::Gets(gets) => return multi.run_gets(slot, &task.region, gets, src),
-            Work::Batch { indices, write } => match task.region.write(write, src) {
+            Doing::Gets(gets) => return multi.run_gets(slot, &task.region, gets, src),
+            Doing::Batch { indices, write } => match task.region.write(write, src) {
                 Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => return false,
                 Ok(Step::Ready(written)) => multi.push_batch(slot, indices, written),
                 Err(e) => {
@@ -149,7 +185,7 @@ impl RegionServer {
                     indices.iter().for_each(|index| multi.push_fault(slot, *index, &fault));
                 }
             },
-            Work::Single { index, write } => match task.region.write(write, src) {
+            Doing::Single { index, write } => match task.region.write(write, src) {
                 Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => return false,
                 Ok(Step::Ready(written)) => {
                     multi.pending.push(written.pending);
@@ -157,12 +193,12 @@ impl RegionServer {
                 }
                 Err(e) => multi.push_fault(slot, *index, &Fault::from(e)),
             },
-            Work::Atomic { actions, conditional, write } => match task.region.write(write, src) {
+            Doing::Atomic { actions, conditional, write } => match task.region.write(write, src) {
                 Ok(Step::Need(_)) | Err(RegionError::WouldBlock) => return false,
                 Ok(Step::Ready(written)) => multi.push_atomic(slot, *actions, *conditional, written),
                 Err(e) => multi.results[slot].exception = Some(Fault::from(e).to_pair()),
             },
-            Work::Service { index, call } => {
+            Doing::Service { index, call } => {
                 if !src.may_block() {
                     return false;
                 }
@@ -174,18 +210,18 @@ impl RegionServer {
     }
 }
 
-impl Work {
+impl Doing {
     /// What it counts for when it is decided who runs it.
     fn actions(&self) -> usize {
         match self {
-            Work::Gets(gets) => gets.len(),
+            Doing::Gets(gets) => gets.len(),
             _ => 1,
         }
     }
 
     fn is_short(&self) -> bool {
         match self {
-            Work::Batch { write, .. } | Work::Atomic { write, .. } => is_short(write),
+            Doing::Batch { write, .. } | Doing::Atomic { write, .. } => is_short(write),
             _ => true,
         }
     }
@@ -203,11 +239,70 @@ impl Multi {
             cells: result::buffer(codec),
             codec,
             pending: Vec::new(),
-            processed: None,
+            came: (0, 0),
             inline_bytes: 0,
             max_result_bytes,
             can_retry_actions,
         }
+    }
+
+    /// Whether it is for the network thread, as long as nothing blocks.
+    fn is_short(&self) -> bool {
+        let actions: usize = self.tasks.iter().map(|t| t.work.actions()).sum();
+        actions <= MOST_AT_ONCE && self.tasks.iter().all(|t| t.work.is_short())
+    }
+
+    /// It is about to wait: what lies in the large buffer that brought the call is copied, but for what conditions compare
+    /// with.
+    fn let_go(&mut self) {
+        for task in &mut self.tasks {
+            match &mut task.work {
+                Doing::Gets(gets) => gets.let_go(),
+                Doing::Batch { write, .. } | Doing::Single { write, .. } | Doing::Atomic { write, .. } => {
+                    keep::write(write);
+                }
+                Doing::Service { call, .. } => keep::service(call),
+            }
+        }
+    }
+
+    /// What it holds of memory while it waits: with conditions the whole buffer that brought it.
+    fn held_bytes(&self, call: &Call) -> usize {
+        let conditional = |task: &Task| matches!(task.work, Doing::Atomic { conditional: true, .. });
+        let least = if self.tasks.iter().any(conditional) { READ_BUFFER } else { 0 };
+        least.max(call.size_bytes as usize)
+    }
+
+    /// Takes out all that concerns a region's table.
+    fn part_of(&mut self, region: &Region) -> Multi {
+        let mut part = Multi::new(self.codec, self.max_result_bytes, self.can_retry_actions);
+        part.results.resize_with(self.results.len(), RegionAnswer::default);
+        part.tasks = self.tasks.extract_if(.., |task| is_of(task, region)).collect();
+        for task in &part.tasks {
+            // What was wrong with some of a region's actions.
+            if !self.results[task.slot].is_empty() {
+                part.results[task.slot] = std::mem::take(&mut self.results[task.slot]);
+            }
+            if let Doing::Gets(gets) = &task.work {
+                part.gets_left += gets.len();
+            }
+        }
+        self.gets_left -= part.gets_left;
+        part
+    }
+
+    fn refuse_part(&mut self, region: &Region, fault: &Fault) {
+        for task in self.part_of(region).tasks {
+            self.results[task.slot] = RegionAnswer::failed(fault);
+        }
+    }
+
+    /// Nothing of it is done.
+    fn refuse_all(&mut self, fault: &Fault) {
+        for task in std::mem::take(&mut self.tasks) {
+            self.results[task.slot] = RegionAnswer::failed(fault);
+        }
+        self.gets_left = 0;
     }
 
     /// The answer is full, and the client will ask again for what is refused.
@@ -218,9 +313,9 @@ impl Multi {
     /// Tells the client to ask again; false when the task is not one to be split off, or sees to that itself.
     fn refuse_task(&mut self, task: &Task) -> bool {
         match &task.work {
-            Work::Single { index, .. } | Work::Service { index, .. } => self.refuse(task.slot, *index),
-            Work::Batch { indices, .. } => indices.iter().for_each(|index| self.refuse(task.slot, *index)),
-            Work::Gets(_) | Work::Atomic { .. } => return false,
+            Doing::Single { index, .. } | Doing::Service { index, .. } => self.refuse(task.slot, *index),
+            Doing::Batch { indices, .. } => indices.iter().for_each(|index| self.refuse(task.slot, *index)),
+            Doing::Gets(_) | Doing::Atomic { .. } => return false,
         }
         true
     }
@@ -228,13 +323,13 @@ impl Multi {
     /// Tells the client that the task's table holds too much for what it writes.
     fn refuse_over_space(&mut self, space: &Space, task: &Task) -> bool {
         let (indices, write) = match &task.work {
-            Work::Batch { indices, write } => (indices.as_slice(), write),
-            Work::Single { index, write } => (std::slice::from_ref(index), write),
-            Work::Atomic { write, .. } => (&[][..], write),
-            Work::Gets(_) | Work::Service { .. } => return false,
+            Doing::Batch { indices, write } => (indices.as_slice(), write),
+            Doing::Single { index, write } => (std::slice::from_ref(index), write),
+            Doing::Atomic { write, .. } => (&[][..], write),
+            Doing::Gets(_) | Doing::Service { .. } => return false,
         };
         let Err(fault) = space.check(&task.region, write) else { return false };
-        if matches!(task.work, Work::Atomic { .. }) {
+        if matches!(task.work, Doing::Atomic { .. }) {
             self.results[task.slot].exception = Some(fault.to_pair());
         }
         indices.iter().for_each(|index| self.push_fault(task.slot, *index, &fault));
@@ -263,27 +358,28 @@ fn one_of_each_table(tasks: &[Task]) -> Vec<Arc<Region>> {
 }
 
 /// What the tasks on a region's table take, as far as the request says; its bytes are shared among all tasks.
-fn cost(call: &Call, tasks: &[Task], region: &Region) -> Cost {
+fn cost(multi: &Multi, region: &Region) -> Cost {
     let (mut cost, mut mine) = (Cost::default(), 0);
-    for task in tasks.iter().filter(|task| is_of(task, region)) {
+    for task in multi.tasks.iter().filter(|task| is_of(task, region)) {
         mine += 1;
         match &task.work {
-            Work::Gets(gets) => cost.reads += gets.len() as u64,
-            Work::Batch { indices, .. } => cost.writes += indices.len() as u64,
-            Work::Single { .. } => {
+            Doing::Gets(gets) => cost.reads += gets.len() as u64,
+            Doing::Batch { indices, .. } => cost.writes += indices.len() as u64,
+            Doing::Single { .. } => {
                 (cost.reads, cost.writes, cost.is_atomic) = (cost.reads + 1, cost.writes + 1, true);
             }
-            Work::Atomic { write, conditional, .. } => {
+            Doing::Atomic { write, conditional, .. } => {
                 cost.writes += write.len() as u64;
                 cost.reads += u64::from(*conditional);
                 cost.is_atomic |= *conditional;
             }
             // Endpoints are not charged.
-            Work::Service { .. } => {}
+            Doing::Service { .. } => {}
         }
     }
     if cost.writes > 0 {
-        cost.write_bytes = (write_bytes(call) * mine / tasks.len().max(1)) as u64;
+        let (bytes, tasks) = multi.came;
+        cost.write_bytes = (bytes * mine / tasks.max(1)) as u64;
     }
     Cost { rows: cost.reads, ..cost }
 }
@@ -309,7 +405,7 @@ fn finish(call: Call, mut toll: Toll, mut multi: Multi) {
 /// Shares what was read among the tables, by their Gets.
 fn settle(toll: &mut Toll, multi: &Multi) {
     let gets = |task: &Task| match &task.work {
-        Work::Gets(gets) => gets.len(),
+        Doing::Gets(gets) => gets.len(),
         _ => 0,
     };
     let (read, all) = (multi.cells.size_bytes() + multi.inline_bytes, multi.tasks.iter().map(gets).sum::<usize>());

@@ -1,0 +1,73 @@
+//! What is kept of a request that waits: its own copies, so that the read buffer that brought it, with others' requests
+//! in it, can go.
+
+use bytes::Bytes;
+use martite_proto as pb;
+use martite_region::{FamilyColumns, GetSpec, WriteBody, WriteRequest};
+
+pub fn own(part: &mut Bytes) {
+    *part = Bytes::copy_from_slice(part);
+}
+
+pub fn get(spec: &mut GetSpec) {
+    own(&mut spec.row);
+    for FamilyColumns { family, columns, .. } in &mut spec.families {
+        own(family);
+        columns.iter_mut().for_each(own);
+    }
+    if let Some(filter) = &mut spec.filter {
+        filter.serialized_filter.iter_mut().for_each(own);
+    }
+}
+
+pub fn service(call: &mut pb::CoprocessorServiceCall) {
+    own(&mut call.row);
+    own(&mut call.request);
+}
+
+/// False: of its conditions there is more in the buffer.
+pub fn write(request: &mut WriteRequest) -> bool {
+    // Cells have been copied as they were decoded.
+    let (mutations, conditions) = match &mut request.body {
+        WriteBody::Batch(mutations) => (mutations, 0),
+        WriteBody::Atomic { mutations, conditions } => (mutations, conditions.len()),
+    };
+    mutations.iter_mut().for_each(|mutation| own(&mut mutation.row));
+    conditions == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use martite_cell::CellBuf;
+    use martite_region::{Mutation, MutationKind};
+
+    /// Whether nothing but `frame` itself holds its bytes.
+    fn is_free(frame: Bytes) -> bool {
+        frame.try_into_mut().is_ok()
+    }
+
+    #[test]
+    fn a_get_lets_go_of_its_frame() {
+        let frame = Bytes::from(b"rowfqxfilter".to_vec());
+        let mut spec = GetSpec::new(frame.slice(..3));
+        let columns = vec![frame.slice(4..5), frame.slice(5..6)];
+        spec.families = vec![FamilyColumns { family: frame.slice(3..4), columns, time_range: None }];
+        let filter = Some(frame.slice(6..));
+        spec.filter = Some(martite_proto::Filter { name: "n".to_owned(), serialized_filter: filter });
+        let before = format!("{spec:?}");
+        get(&mut spec);
+        assert_eq!(format!("{spec:?}"), before);
+        assert!(is_free(frame));
+    }
+
+    #[test]
+    fn a_write_lets_go_of_its_frame() {
+        let frame = Bytes::from(b"row".to_vec());
+        let put = || Mutation::new(MutationKind::Put, frame.clone(), CellBuf::new(true));
+        let mut batch = WriteRequest::batch(vec![put()]);
+        let mut single = WriteRequest::atomic(vec![put()], None, 0);
+        assert!(write(&mut batch) && write(&mut single));
+        assert!(is_free(frame));
+    }
+}
