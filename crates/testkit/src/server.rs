@@ -12,7 +12,8 @@ pub struct Server {
     pub zookeeper: SocketAddr,
     pub master: SocketAddr,
     pub regionserver: SocketAddr,
-    /// The info port, where it has one.
+    /// The info ports, where it has them.
+    pub master_info: Option<SocketAddr>,
     pub regionserver_info: Option<SocketAddr>,
 }
 
@@ -47,8 +48,8 @@ impl Server {
             BufReader::new(out).read_line(&mut line)?;
         }
         match parse_ready(&line) {
-            Some(([zookeeper, master, regionserver], regionserver_info)) => {
-                Ok(Server { child, zookeeper, master, regionserver, regionserver_info })
+            Some(([zookeeper, master, regionserver], [master_info, regionserver_info])) => {
+                Ok(Server { child, zookeeper, master, regionserver, master_info, regionserver_info })
             }
             None => {
                 // The process has ended or is of no use.
@@ -92,11 +93,14 @@ pub fn log_path(data: &Path) -> PathBuf {
     data.with_extension("log")
 }
 
-/// `ready zookeeper=HOST:PORT master=HOST:PORT regionserver=HOST:PORT`, and with info ports `… regionserverinfo=HOST:PORT`
-fn parse_ready(line: &str) -> Option<([SocketAddr; 3], Option<SocketAddr>)> {
+/// `ready zookeeper=HOST:PORT master=HOST:PORT regionserver=HOST:PORT`, and with info ports
+/// `… masterinfo=HOST:PORT regionserverinfo=HOST:PORT`
+fn parse_ready(line: &str) -> Option<([SocketAddr; 3], [Option<SocketAddr>; 2])> {
     let mut words = line.trim().strip_prefix("ready ")?.split(' ');
     let resolve = |address: &str| address.to_socket_addrs().ok()?.find(SocketAddr::is_ipv4);
     let mut next = |name: &str| resolve(words.next()?.strip_prefix(name)?.strip_prefix('=')?);
     let three = [next("zookeeper")?, next("master")?, next("regionserver")?];
-    Some((three, words.find_map(|word| word.strip_prefix("regionserverinfo=")).and_then(resolve)))
+    let rest: Vec<&str> = words.collect();
+    let info = |name: &str| rest.iter().find_map(|word| word.strip_prefix(name)).and_then(resolve);
+    Some((three, [info("masterinfo="), info("regionserverinfo=")]))
 }
