@@ -81,7 +81,7 @@ async fn measure(options: &Offheap) -> Result<Report, Error> {
         let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
         progress.step(&format!("{}: start", spec.name()));
         let server =
-            Server::start(spec, data.path(), Settings { cache_mib: options.cache_mib, quotas: false, hsync: None })
+            Server::start(spec, data.path(), Settings { cache_mib: options.cache_mib, quotas: None, hsync: None })
                 .await?;
         let run = Run { spec, server: &server, options, progress: &progress };
         report.servers.push(run.server().await?);

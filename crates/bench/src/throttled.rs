@@ -65,7 +65,11 @@ impl<O: Op> Op for Patient<O> {
     }
 
     fn answer(&mut self, id: u32, answer: Answer<'_>, out: &mut Vec<u8>) -> Result<Step, Error> {
-        self.op.answer(id, answer, out)
+        match self.op.answer(id, answer, out) {
+            // Of a batch's part.
+            Err(Error::Call(error)) if wait_of(&error).is_some() => self.failed(error),
+            judged => judged,
+        }
     }
 
     fn failed(&mut self, error: ClientError) -> Result<Step, Error> {

@@ -101,7 +101,7 @@ impl Workload {
                 Box::new(move |seed| Box::new(Get::new(target.clone(), Keys::Uniform, seed)))
             }
             Workload::MultiGet | Workload::MultiGetTen => {
-                Box::new(move |seed| Box::new(MultiGet::new(target.clone(), seed)))
+                Box::new(move |seed| Box::new(MultiGet::new(target.clone(), Keys::Uniform, seed)))
             }
             Workload::ScanNone => scan(Passing::None, RANGE, target),
             Workload::ScanTenth => scan(Passing::Tenth, RANGE, target),

@@ -63,7 +63,21 @@ fn a_small_run_of_throttling_makes_every_experiment() {
     let run = Command::new(env!("CARGO_BIN_EXE_martite"))
         .args(["bench", "throttling", "--rows", "1000", "--regions", "2", "--threads", "2", "--limits", "200"])
         .args(["--open-limits", "50", "--row-limits", "5000", "--byte-limits", "1048576", "--free-rate", "100"])
-        .args(["--users", "20", "--seconds", "0.5", "--warmup", "0", "--cache-mib", "64", "--out"])
+        .args([
+            "--multi-limits",
+            "5000",
+            "--rounds",
+            "2",
+            "--users",
+            "20",
+            "--seconds",
+            "0.5",
+            "--warmup",
+            "0",
+            "--cache-mib",
+            "64",
+            "--out",
+        ])
         .arg(&out)
         .output()
         .unwrap();
@@ -74,10 +88,11 @@ fn a_small_run_of_throttling_makes_every_experiment() {
     // The study without and with a limit of both workloads; the users' run stands apart.
     for (experiment, runs) in [
         ("study", 4),
-        ("total", 4),
+        ("total", 6),
         ("accuracy", 1),
         ("rows", 1),
         ("bytes", 1),
+        ("multi", 1),
         ("isolation", 2),
         ("priority", 3),
         ("change", 1),
@@ -88,6 +103,7 @@ fn a_small_run_of_throttling_makes_every_experiment() {
         assert!(told.lines().filter(|line| line.starts_with(&format!("{experiment} "))).count() > runs, "{told}");
     }
     assert!(told.contains("20 users with 10 req/s each"), "{told}");
+    assert!(told.contains("of that with quotas off"), "{told}");
     // Accuracy is not this test's affair on a busy machine; that limits are in force is: 200 and 50 a second, not thousands.
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     for run in report["servers"][0]["runs"].as_array().unwrap() {
@@ -99,7 +115,7 @@ fn a_small_run_of_throttling_makes_every_experiment() {
         }
     }
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
-    assert_eq!(page.matches("<svg").count(), 3 + 1 + 17);
+    assert_eq!(page.matches("<svg").count(), 4 + 1 + 20);
     assert_eq!(files(&out), 2, "the server's data are gone");
 }
 

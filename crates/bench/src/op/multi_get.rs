@@ -4,8 +4,9 @@ use super::{Op, Step};
 use crate::answer::{Answer, Cells, Fields, Value, cell_count};
 use crate::request::{self, Scratch};
 use crate::target::Target;
+use crate::zipfian::Keys;
 use crate::{Error, answer};
-use martite_env::{Random, SeededRandom};
+use martite_env::SeededRandom;
 use std::sync::Arc;
 
 /// Rows of one call.
@@ -13,6 +14,7 @@ pub const ROWS: usize = 100;
 
 pub struct MultiGet {
     target: Arc<Target>,
+    keys: Keys,
     random: SeededRandom,
     /// In the order of the actions.
     rows: Vec<u64>,
@@ -21,9 +23,9 @@ pub struct MultiGet {
 }
 
 impl MultiGet {
-    pub fn new(target: Arc<Target>, seed: u64) -> MultiGet {
+    pub fn new(target: Arc<Target>, keys: Keys, seed: u64) -> MultiGet {
         let (random, scratch) = (SeededRandom::new(seed), Scratch::default());
-        MultiGet { target, random, rows: Vec::with_capacity(ROWS), scratch, turn: 0 }
+        MultiGet { target, keys, random, rows: Vec::with_capacity(ROWS), scratch, turn: 0 }
     }
 
     /// Checks the row of one ResultOrException; its index.
@@ -49,11 +51,14 @@ impl MultiGet {
 
 impl Op for MultiGet {
     fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
-        let (random, rows) = (&self.random, self.target.rows);
         self.rows.clear();
-        self.rows.extend((0..ROWS).map(|_| random.below(rows)));
+        self.rows.extend((0..ROWS).map(|_| self.keys.row(&self.random, self.target.rows)));
         request::multi_get(out, id, &self.target, &mut self.rows, &mut self.scratch);
         true
+    }
+
+    fn again(&mut self, id: u32, out: &mut Vec<u8>) {
+        request::multi_get(out, id, &self.target, &mut self.rows, &mut self.scratch);
     }
 
     fn answer(&mut self, _id: u32, answer: Answer<'_>, _out: &mut Vec<u8>) -> Result<Step, Error> {
@@ -108,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_row_must_be_there_once() {
-        let mut op = MultiGet::new(Arc::new(example(TEN, 1000, &[300])), 3);
+        let mut op = MultiGet::new(Arc::new(example(TEN, 1000, &[300])), Keys::Uniform, 3);
         assert!(op.begin(0, &mut Vec::new()));
         let mut judge = |order: &[usize]| {
             let (message, cells) = answer_to(&op, order);
@@ -125,7 +130,7 @@ mod tests {
 
     #[test]
     fn exceptions_inside_are_found() {
-        let mut op = MultiGet::new(Arc::new(example(TEN, 1000, &[])), 3);
+        let mut op = MultiGet::new(Arc::new(example(TEN, 1000, &[])), Keys::Uniform, 3);
         op.begin(0, &mut Vec::new());
         let (mut message, cells) = answer_to(&op, &[0]);
         let pair = pb::NameBytesPair { name: "java.io.IOException".to_owned(), value: Some(b"full"[..].into()) };

@@ -62,7 +62,7 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
         .arg("start")
         .arg(&home)
         .env("BUCKET", cache_mib.to_string())
-        .env("QUOTAS", quotas.to_string())
+        .env("QUOTAS", quotas.unwrap_or(false).to_string())
         .env("HSYNC", hsync.unwrap_or(false).to_string())
         .env("DIRECT", format!("{}m", cache_mib + 2048))
         .env("ZK_PORT", zookeeper.to_string())

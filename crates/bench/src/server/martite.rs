@@ -90,7 +90,7 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
         "-Dhbase.bucketcache.ioengine=offheap".to_owned(),
         format!("-Dhbase.bucketcache.size={cache_mib}"),
     ];
-    arguments.extend(quotas.then(|| "-Dhbase.quota.enabled=true".to_owned()));
+    arguments.extend(quotas.map(|quotas| format!("-Dhbase.quota.enabled={quotas}")));
     arguments.extend(hsync.map(|hsync| format!("-Dhbase.wal.hsync={hsync}")));
     let child = spawn(data, &arguments).await?;
     let server = child.server()?;

@@ -66,8 +66,8 @@ impl Serialize for Spec {
 pub struct Settings {
     /// Size of its block cache.
     pub cache_mib: u64,
-    /// Limits are to be set (hbase.quota.enabled); else as the server has it by default.
-    pub quotas: bool,
+    /// Whether limits can be set (hbase.quota.enabled); none: as the server has it by default.
+    pub quotas: Option<bool>,
     /// Whether the log is forced to the disk (hbase.wal.hsync); none: as the server has it by default.
     pub hsync: Option<bool>,
 }

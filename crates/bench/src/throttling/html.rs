@@ -39,7 +39,7 @@ fn about(report: &Report) -> Markup {
         p {
             "Two users of one table of " (trimmed(&short(o.rows as f64))) " rows of 1,000 bytes in the block cache, keys by Zipf's law as in "
             "YCSB. " b { (LIMITED) } " has the limit, " b { (FREE) } " reads single rows beside it (get+get; scan+get: " (LIMITED)
-            " scans 100 rows at a time). In a closed loop each has " (o.threads) " threads with one operation under way. In an open loop "
+            " scans 100 rows at a time; multi+get: it sends 100 Gets in a call). In a closed loop each has " (o.threads) " threads with one operation under way. In an open loop "
             "operations are due at a fixed rate, " (LIMITED) " wants " (trimmed(&three(o.demand))) " times its limit, " (FREE) " "
             (trimmed(&short(o.free_rate))) " Gets a second, and latency counts from when an operation was due. Each run "
             (trimmed(&three(o.seconds))) " s after " (trimmed(&three(o.warmup))) " s of warming up; client and server share the machine. "
@@ -62,7 +62,7 @@ fn about(report: &Report) -> Markup {
 
 /// Runs of open loops with a limit of a unit.
 fn with_limit(server: &ServerResults, unit: Unit) -> impl Iterator<Item = &Run> {
-    let of = [Experiment::Accuracy, Experiment::Rows, Experiment::Bytes];
+    let of = [Experiment::Accuracy, Experiment::Rows, Experiment::Bytes, Experiment::Multi];
     server
         .runs
         .iter()
@@ -71,7 +71,12 @@ fn with_limit(server: &ServerResults, unit: Unit) -> impl Iterator<Item = &Run> 
 
 /// Observed / limit of all limits, and the worst second of each.
 fn accuracy(report: &Report) -> Markup {
-    let units = [(Unit::Requests, "requests"), (Unit::Rows, "rows"), (Unit::Bytes, "bytes")];
+    let units = [
+        (Unit::Requests, "requests"),
+        (Unit::Actions, "requests, a hundred in a call"),
+        (Unit::Rows, "rows"),
+        (Unit::Bytes, "bytes"),
+    ];
     let any = |unit: Unit| report.servers.iter().any(|server| with_limit(server, unit).next().is_some());
     if !units.iter().any(|(unit, _)| any(*unit)) {
         return html! {};
@@ -205,7 +210,7 @@ fn isolation(report: &Report) -> Markup {
                 th { "max" } th { "throttled calls of " (LIMITED) } th { "server CPU/op" }
             }
             @for (i, server) in report.servers.iter().enumerate() {
-                @for run in server.runs.iter().filter(|run| run.beside.is_some() || (run.limited.is_none() && run.free.user == FREE)) {
+                @for run in server.runs.iter().filter(|run| run.beside.is_some() || (run.limited.is_none() && run.free.user == FREE && run.experiment != Experiment::Total)) {
                     tr.first[run.limited.is_none()] {
                         td { @match &run.limited {
                             None => "absent",
@@ -348,8 +353,8 @@ mod tests {
             assert!(!page.contains(elsewhere), "{elsewhere}");
         }
         let runs: usize = report.servers.iter().map(|server| server.runs.len()).sum();
-        // Three units, the crowd, and one for each run.
-        assert_eq!(page.matches("<svg").count(), 3 + 1 + runs);
+        // Four units, the crowd, and one for each run.
+        assert_eq!(page.matches("<svg").count(), 4 + 1 + runs);
     }
 
     #[test]

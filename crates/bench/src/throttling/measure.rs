@@ -3,10 +3,11 @@
 use super::options::{Experiment, SCAN_ROWS, Throttling};
 use super::plan::{self, Demand, Does, LIMITED, Limit, Part, Plan};
 use super::quotas::Quotas;
-use super::results::{Beside, Change, Crowd, Left, Run, ServerResults};
+use super::results::{Beside, Change, Crowd, Kept, Left, Run, ServerResults};
 use crate::Error;
 use crate::drive::{Load, MakeOp, Outcome, Timing, drive};
 use crate::op::get::Get;
+use crate::op::multi_get::MultiGet;
 use crate::op::short_scan::ShortScan;
 use crate::pace::{Pace, Rate};
 use crate::progress::Progress;
@@ -19,6 +20,8 @@ use crate::zipfian::Keys;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// A run that is one of many takes such a part of the time.
+const ROUNDS_OF_A_RUN: f64 = 10.0;
 /// Limits that are set at the same time.
 const SET_AT_ONCE: usize = 16;
 /// A user of many may have so many seconds of its limit under way.
@@ -56,6 +59,7 @@ impl Measure<'_> {
             left: None,
             changes: Vec::new(),
             crowd: None,
+            switched: None,
         };
         let runs = &mut results.runs;
         if self.options.has(Experiment::Study) {
@@ -100,21 +104,34 @@ impl Measure<'_> {
         Ok(Run::of(plan, &outcome))
     }
 
+    /// Server CPU of an operation in a short run, in µs.
+    pub async fn cpu_of(&self, plan: &Plan) -> Result<Option<f64>, Error> {
+        let part = |seconds: f64| Duration::from_secs_f64(seconds / ROUNDS_OF_A_RUN);
+        let timing = Timing {
+            warmup: part(self.options.warmup),
+            length: Some(part(self.options.seconds)),
+            client_threads: self.options.client_threads as usize,
+        };
+        let outcome = drive(&self.loads(plan), timing, self.server.process).await?;
+        Ok(Run::of(plan, &outcome).server_cpu_us_per_operation)
+    }
+
     /// What a limit leaves of the total; the capacity is that of the study's closed loops.
-    async fn total(&self, runs: &mut Vec<Run>) -> Result<f64, Error> {
+    async fn total(&self, runs: &mut Vec<Run>) -> Result<Kept, Error> {
         let capacity = match runs.first() {
             Some(run) => run.operations_per_s,
             None => self.run(&plan::closed(self.options, Does::Get, None), true).await?.operations_per_s,
         };
-        let [without, with] = plan::total(self.options, capacity);
-        let mut sums = [0.0, 0.0];
-        // What the machine can do drifts by more than is looked for: both have the same share of an even drift.
-        for limited in plan::TOTAL_ORDER {
-            let run = self.run(if limited { &with } else { &without }, false).await?;
-            sums[usize::from(limited)] += run.operations_per_s;
+        let plans = plan::total(self.options, capacity);
+        let mut sums = [0.0; 3];
+        // What the machine can do drifts by more than is looked for: all have the same share of an even drift.
+        for which in plan::TOTAL_ORDER {
+            let run = self.run(&plans[which], false).await?;
+            sums[which] += run.operations_per_s;
             runs.push(run);
         }
-        Ok(sums[1] / sums[0].max(1e-9))
+        let [without, with, alone] = sums;
+        Ok(Kept { of_both: with / without.max(1e-9), of_alone: with / alone.max(1e-9) })
     }
 
     /// What a user of low priority costs others, and what it gets of what they leave.
@@ -210,6 +227,7 @@ impl Measure<'_> {
         };
         let make: MakeOp<'static> = Box::new(move |seed| match does {
             Does::Get => Box::new(Patient::new(Get::new(target.clone(), keys.clone(), seed))),
+            Does::Multi => Box::new(Patient::new(MultiGet::new(target.clone(), keys.clone(), seed))),
             Does::Scan => Box::new(Patient::new(ShortScan::new(target.clone(), keys.clone(), SCAN_ROWS, seed))),
         });
         let (address, user) = (self.target.address, part.user.to_owned());

@@ -10,19 +10,21 @@ pub mod options;
 mod plan;
 mod quotas;
 mod results;
+mod switched;
 mod text;
 
 use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::rows::SINGLE;
 use crate::run::to_its_end;
-use crate::server::{Server, Settings};
+use crate::server::{Server, Settings, Spec};
 use crate::{Error, report, setup};
 use measure::Measure;
-use options::Throttling;
+use options::{Experiment, Throttling};
 use quotas::Quotas;
 use results::Report;
 use std::sync::Arc;
+use switched::Switched;
 
 /// Runs the benchmark; its report is printed and written.
 pub fn run(options: &Throttling) -> Result<(), Error> {
@@ -49,9 +51,8 @@ async fn measure(options: &Throttling) -> Result<Report, Error> {
     for spec in &options.servers {
         let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
         progress.step(&format!("{}: start", spec.name()));
-        let server =
-            Server::start(spec, data.path(), Settings { cache_mib: options.cache_mib, quotas: true, hsync: None })
-                .await?;
+        let settings = Settings { cache_mib: options.cache_mib, quotas: Some(true), hsync: None };
+        let server = Server::start(spec, data.path(), settings).await?;
         progress.step(&format!("{}: load {}", spec.name(), SINGLE.table));
         let (target, _) = setup::prepare(&server, SINGLE, options.making()).await?;
         setup::quiet(server.process).await?;
@@ -61,9 +62,26 @@ async fn measure(options: &Throttling) -> Result<Report, Error> {
         let results = measure.all().await;
         // A server that goes on without this benchmark shall not keep its limits, whatever came of it.
         let lifted = quotas.lift_all().await;
-        report.servers.push(results?);
+        let mut results = results?;
         lifted?;
+        if options.has(Experiment::Switched) && *spec == Spec::Martite {
+            results.switched = without_quotas(&measure, spec, settings).await?;
+        }
+        report.servers.push(results);
     }
     progress.finish();
     Ok(report)
+}
+
+/// A second server, without quotas, beside the measured one.
+async fn without_quotas(on: &Measure<'_>, spec: &Spec, settings: Settings) -> Result<Option<Switched>, Error> {
+    let data = tempfile::Builder::new().prefix("data-").tempdir_in(&on.options.out)?;
+    on.progress.step(&format!("{}: start without quotas", on.name));
+    let server = Server::start(spec, data.path(), Settings { quotas: Some(false), ..settings }).await?;
+    on.progress.step(&format!("{}: load {}", on.name, SINGLE.table));
+    let (target, _) = setup::prepare(&server, SINGLE, on.options.making()).await?;
+    setup::quiet(server.process).await?;
+    on.progress.step(&format!("{}: quotas on and off, {} rounds", on.name, on.options.rounds));
+    let off = Measure { server: &server, target, quotas: on.quotas.clone(), ..*on };
+    switched::switched(on, &off).await
 }

@@ -19,7 +19,8 @@ const MOST_OUTSTANDING: usize = 1_000_000;
 pub enum Experiment {
     /// The study: closed loops, without a limit and with each of --limits, read+read and read+scan
     Study,
-    /// What both users get together of a server that has more to do than it can, with a limit and without
+    /// What both users get together of a server that has more to do than it can, with a limit and without. As much is due in
+    /// both; operations of `limited` that wait do not count as work for the server, and `free` may have as many more under way
     Total,
     /// Open loops, each of --open-limits in requests
     Accuracy,
@@ -27,6 +28,8 @@ pub enum Experiment {
     Rows,
     /// The same with --byte-limits, on scans
     Bytes,
+    /// The same with --multi-limits in requests, on batches of 100 Gets in one call, of which each counts
+    Multi,
     /// `free` beside a user that wants ten times its limit
     Isolation,
     /// `free` beside a user of the priority `batch` that wants all it can get (HBase has no such priority)
@@ -35,19 +38,24 @@ pub enum Experiment {
     Change,
     /// Many users with a limit each
     Users,
+    /// Quotas switched on, without any limit, and off: CPU of an operation on two servers beside each other, by turns (of this
+    /// program's own only)
+    Switched,
 }
 
 impl Experiment {
-    const ALL: [Experiment; 9] = [
+    const ALL: [Experiment; 11] = [
         Experiment::Study,
         Experiment::Total,
         Experiment::Accuracy,
         Experiment::Rows,
         Experiment::Bytes,
+        Experiment::Multi,
         Experiment::Isolation,
         Experiment::Priority,
         Experiment::Change,
         Experiment::Users,
+        Experiment::Switched,
     ];
 
     pub fn name(self) -> &'static str {
@@ -57,10 +65,12 @@ impl Experiment {
             Experiment::Accuracy => "accuracy",
             Experiment::Rows => "rows",
             Experiment::Bytes => "bytes",
+            Experiment::Multi => "multi",
             Experiment::Isolation => "isolation",
             Experiment::Priority => "priority",
             Experiment::Change => "change",
             Experiment::Users => "users",
+            Experiment::Switched => "switched",
         }
     }
 }
@@ -88,6 +98,9 @@ pub struct Throttling {
     /// Limits in bytes a second (READ_SIZE)
     #[arg(long, value_delimiter = ',', default_value = "10485760", value_name = "N,…")]
     pub byte_limits: Vec<u64>,
+    /// Limits in requests a second (REQUEST_NUMBER) of who sends a hundred in one call
+    #[arg(long, value_delimiter = ',', default_value = "10000", value_name = "N,…")]
+    pub multi_limits: Vec<u64>,
     /// Threads of each user in a closed loop
     #[arg(long, default_value_t = 20)]
     pub threads: usize,
@@ -106,6 +119,9 @@ pub struct Throttling {
     /// The limit of each of them, in requests a second
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub user_limit: u64,
+    /// Times that quotas switched on are compared with off, a tenth of --seconds each
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub rounds: u64,
     /// Rows of the table
     #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub rows: u64,
@@ -154,7 +170,7 @@ impl Throttling {
     /// What clap's types let pass.
     pub fn check(&self) -> Result<(), Error> {
         let positive = |rate: f64| rate > 0.0 && rate <= 1e9;
-        let lists = [&self.limits, &self.open_limits, &self.row_limits, &self.byte_limits];
+        let lists = [&self.limits, &self.open_limits, &self.row_limits, &self.byte_limits, &self.multi_limits];
         let wrong = if !(self.seconds > 0.0 && self.seconds <= MOST_SECONDS) {
             "--seconds must be above 0 and at most 3600"
         } else if !(0.0..=MOST_SECONDS).contains(&self.warmup) {

@@ -1,6 +1,7 @@
 //! [`Plan`]: one run: who does what, how often, and who is limited how.
 
 use super::options::{Experiment, SCAN_ROWS, Throttling};
+use crate::op::multi_get::ROWS;
 use crate::timeline::Tally;
 use martite_proto::ThrottleType;
 use serde::Serialize;
@@ -16,6 +17,8 @@ pub const BATCH: &str = "batch";
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     Requests,
+    /// Gets of one call, each of which is a request.
+    Actions,
     Rows,
     Bytes,
 }
@@ -23,7 +26,7 @@ pub enum Unit {
 impl Unit {
     pub fn throttle_type(self) -> ThrottleType {
         match self {
-            Unit::Requests => ThrottleType::RequestNumber,
+            Unit::Requests | Unit::Actions => ThrottleType::RequestNumber,
             Unit::Rows => ThrottleType::ReadNumber,
             Unit::Bytes => ThrottleType::ReadSize,
         }
@@ -33,7 +36,7 @@ impl Unit {
     pub fn of(self, tally: &Tally) -> u64 {
         match self {
             Unit::Requests => tally.operations,
-            Unit::Rows => tally.rows,
+            Unit::Rows | Unit::Actions => tally.rows,
             Unit::Bytes => tally.bytes,
         }
     }
@@ -41,7 +44,7 @@ impl Unit {
     /// As a limit is written.
     pub fn name(self) -> &'static str {
         match self {
-            Unit::Requests => "req/s",
+            Unit::Requests | Unit::Actions => "req/s",
             Unit::Rows => "rows/s",
             Unit::Bytes => "B/s",
         }
@@ -66,6 +69,27 @@ impl Limit {
 pub enum Does {
     Get,
     Scan,
+    /// Gets of a hundred rows in one call.
+    Multi,
+}
+
+impl Does {
+    pub fn name(self) -> &'static str {
+        match self {
+            Does::Get => "get",
+            Does::Scan => "scan",
+            Does::Multi => "multi",
+        }
+    }
+
+    /// Beside a user that gets.
+    pub fn beside(self) -> &'static str {
+        match self {
+            Does::Get => "get+get",
+            Does::Scan => "scan+get",
+            Does::Multi => "multi+get",
+        }
+    }
 }
 
 /// How often a user does it.
@@ -149,16 +173,40 @@ const TOTAL_CONNECTIONS: usize = 8;
 /// Operations of such a user that are under way: more, and HBase refuses some because its queue is full.
 const TOTAL_OUTSTANDING: usize = 256;
 
-/// Runs without and with a limit.
-pub const TOTAL_ORDER: [bool; 4] = [false, true, true, false];
+/// Which of [`total`]'s plans, one after the other.
+pub const TOTAL_ORDER: [usize; 6] = [0, 1, 2, 2, 1, 0];
 
-/// Each of two users alone wants twice as much as the server can do, which is known from closed loops; without and with a limit.
-pub fn total(options: &Throttling, capacity: f64) -> [Plan; 2] {
+/// Each of two users alone wants twice as much as the server can do, which is known from closed loops: without a limit,
+/// with one, and `free` without the other.
+///
+/// ```text
+/// without   limited ▪▪▪▪ 256 at work   free ▪▪▪▪ 256 at work
+/// with      limited ▫▫▫▫ 256 wait      free ▪▪▪▪▪▪▪▪ 512 at work      as much is due, and as much for the server to work on
+/// alone                                free ▪▪▪▪▪▪▪▪ 512 at work
+/// ```
+/// Open loops with more demand than a server bears would have ever more operations under way: that they may not is this
+/// program's doing, and must not be taken for the limit's. (With 256 instead of 512 at work, a server without any limit
+/// does 15 % less.)
+pub fn total(options: &Throttling, capacity: f64) -> [Plan; 3] {
     let connections = options.connections.max(TOTAL_CONNECTIONS);
-    let demand = Demand::Open { per_second: 2.0 * capacity.max(1.0), outstanding: TOTAL_OUTSTANDING.max(connections) };
-    let part = |user| Part { user, does: Does::Get, demand, connections, batch: false };
-    let plan = |limit| Plan { experiment: Experiment::Total, limited: Some(part(LIMITED)), free: part(FREE), limit };
-    [plan(None), plan(Some(Limit::requests((capacity / 10.0).max(1.0) as u64)))]
+    let part = |user, outstanding: usize| {
+        let demand = Demand::Open { per_second: 2.0 * capacity.max(1.0), outstanding: outstanding.max(connections) };
+        Part { user, does: Does::Get, demand, connections, batch: false }
+    };
+    let limited = Some(part(LIMITED, TOTAL_OUTSTANDING));
+    let limit = Some(Limit::requests((capacity / 10.0).max(1.0) as u64));
+    let free = part(FREE, TOTAL_OUTSTANDING);
+    let more = part(FREE, 2 * TOTAL_OUTSTANDING);
+    let plan = |limited, free, limit| Plan { experiment: Experiment::Total, limited, free, limit };
+    [plan(limited, free, None), plan(limited, more, limit), plan(None, more, None)]
+}
+
+/// As much as the server can do, without a limit.
+pub fn busy(options: &Throttling) -> Plan {
+    let connections = options.connections.max(TOTAL_CONNECTIONS);
+    let demand = Demand::Closed { threads: TOTAL_OUTSTANDING.max(connections) };
+    let free = Part { user: FREE, does: Does::Get, demand, connections, batch: false };
+    Plan { experiment: Experiment::Switched, limited: None, free, limit: None }
 }
 
 /// What `free` does alone.
@@ -188,6 +236,8 @@ pub fn limits(options: &Throttling, row_bytes: u64) -> Vec<Plan> {
     };
     add(Experiment::Accuracy, Does::Get, &options.open_limits, Unit::Requests, 1.0);
     add(Experiment::Rows, Does::Scan, &options.row_limits, Unit::Rows, SCAN_ROWS as f64);
+    let of_multi = ROWS as f64;
+    add(Experiment::Multi, Does::Multi, &options.multi_limits, Unit::Actions, of_multi);
     add(Experiment::Bytes, Does::Scan, &options.byte_limits, Unit::Bytes, scan_bytes);
     if options.has(Experiment::Isolation) {
         plans.push(open(options, Experiment::Isolation, Does::Get, Limit::requests(1000), 1.0, 10.0));
@@ -216,6 +266,7 @@ pub fn count(options: &Throttling) -> usize {
         + has(Experiment::Priority, 3)
         + has(Experiment::Change, 1)
         + has(Experiment::Users, 1)
+        + has(Experiment::Switched, 3)
 }
 
 #[cfg(test)]
@@ -241,19 +292,32 @@ mod tests {
         let options = options(&["--open-limits", "10", "--row-limits", "10000", "--byte-limits", "1000000"]);
         let plans = limits(&options, 1000);
         let rates: Vec<f64> = plans.iter().filter_map(|p| wanted(p).per_second()).collect();
-        assert_eq!(rates, [12.0, 120.0, 12.0, 10_000.0]);
+        assert_eq!(rates, [12.0, 120.0, 120.0, 12.0, 10_000.0]);
         assert_eq!(wanted(&plans[0]), Demand::Open { per_second: 12.0, outstanding: 1000 });
-        assert_eq!(wanted(&plans[3]), Demand::Open { per_second: 10_000.0, outstanding: 10_000 });
+        assert_eq!(wanted(&plans[4]), Demand::Open { per_second: 10_000.0, outstanding: 10_000 });
         assert!(plans.iter().all(|p| p.free == alone(&options).free));
         assert_eq!(wanted(&change(&options)).per_second(), Some(2400.0));
-        assert_eq!(total(&options, 20_000.0)[1].limit, Some(Limit::requests(2000)));
+    }
+
+    #[test]
+    fn a_limit_leaves_the_server_as_much_to_work_on() {
+        let [without, with, alone] = total(&options(&[]), 20_000.0);
+        let under_way = |part: Part| match part.demand {
+            Demand::Open { per_second, outstanding } => (per_second, outstanding),
+            Demand::Closed { .. } => panic!("{part:?}"),
+        };
+        assert_eq!((without.limit, with.limit, alone.limit), (None, Some(Limit::requests(2000)), None));
+        assert_eq!(under_way(without.limited.unwrap()), (40_000.0, 256));
+        assert_eq!(under_way(without.free), (40_000.0, 256));
+        assert_eq!(under_way(with.limited.unwrap()), (40_000.0, 256));
+        assert_eq!((under_way(with.free), with.free), ((40_000.0, 512), alone.free));
     }
 
     #[test]
     fn runs_are_counted() {
         assert_eq!(count(&options(&["--experiments", "users"])), 1);
-        assert_eq!(count(&options(&["--experiments", "total"])), 5);
+        assert_eq!(count(&options(&["--experiments", "total"])), 7);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
-        assert_eq!(count(&options(&[])), 12 + 4 + 1 + 7 + 1 + 1 + 1 + 3 + 1 + 1);
+        assert_eq!(count(&options(&[])), 12 + 6 + 1 + 7 + 1 + 1 + 1 + 1 + 3 + 1 + 1 + 3);
     }
 }

@@ -1,7 +1,8 @@
 //! What a run found, as report.json has it.
 
 use super::options::{Experiment, Throttling};
-use super::plan::{Does, Limit, Part, Plan, Unit};
+use super::plan::{Limit, Part, Plan, Unit};
+use super::switched::Switched;
 use crate::drive::Outcome;
 use crate::machine::Machine;
 use crate::recorder::Recorded;
@@ -25,18 +26,18 @@ pub struct ServerResults {
     pub title: String,
     pub started_in_ms: Option<f64>,
     pub runs: Vec<Run>,
-    /// Total with a limit, in shares of the total without it.
-    pub kept: Option<f64>,
+    pub kept: Option<Kept>,
     pub left: Option<Left>,
     pub changes: Vec<Change>,
     pub crowd: Option<Crowd>,
+    pub switched: Option<Switched>,
 }
 
 /// One run of one or two users.
 #[derive(Debug, Clone, Serialize)]
 pub struct Run {
     pub experiment: Experiment,
-    /// `get+get`, `scan+get`, or `get` of the free user alone.
+    /// `get+get`, `scan+get`, `multi+get`, or `get` of the free user alone.
     pub workload: &'static str,
     /// Operations were due at a fixed rate.
     pub open: bool,
@@ -58,7 +59,7 @@ pub struct Run {
 #[derive(Debug, Clone, Serialize)]
 pub struct User {
     pub user: &'static str,
-    pub does: Does,
+    pub does: super::plan::Does,
     /// Operations a second that were due, in an open loop.
     pub demand_per_s: Option<f64>,
     pub operations: u64,
@@ -112,6 +113,15 @@ pub struct Beside {
     pub p99_more_us: f64,
 }
 
+/// Total with one of two users limited, each of whom wants more than the server can do.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Kept {
+    /// In shares of their total without the limit.
+    pub of_both: f64,
+    /// In shares of what the other one gets alone.
+    pub of_alone: f64,
+}
+
 /// A user of low priority beside one that leaves something.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Left {
@@ -159,7 +169,7 @@ pub struct Crowd {
 /// Shares that a limit may be off, on the whole and in a second.
 fn tolerances(unit: Unit) -> (f64, f64) {
     match unit {
-        Unit::Requests => (0.01, 0.05),
+        Unit::Requests | Unit::Actions => (0.01, 0.05),
         Unit::Rows | Unit::Bytes => (0.02, 0.05),
     }
 }
@@ -227,7 +237,7 @@ impl User {
     pub fn of_an_operation(&self, unit: Unit) -> Option<f64> {
         let per_second = match unit {
             Unit::Requests => return Some(1.0),
-            Unit::Rows => self.rows_per_s,
+            Unit::Rows | Unit::Actions => self.rows_per_s,
             Unit::Bytes => self.bytes_per_s,
         };
         (per_second > 0.0).then(|| per_second / self.operations_per_s)
@@ -256,10 +266,8 @@ impl Run {
         Run {
             experiment: plan.experiment,
             workload: match plan.limited.map(|part| part.does) {
-                None if plan.free.does == Does::Scan => "scan",
-                None => "get",
-                Some(Does::Get) => "get+get",
-                Some(Does::Scan) => "scan+get",
+                None => plan.free.does.name(),
+                Some(does) => does.beside(),
             },
             open: plan.free.demand.per_second().is_some(),
             limit: plan.limit,
@@ -408,7 +416,7 @@ pub mod tests {
                 title: format!("{name} <1>"),
                 started_in_ms: Some(31.4),
                 runs: plans.iter().map(run).collect(),
-                kept: Some(0.995),
+                kept: Some(Kept { of_both: 0.995, of_alone: 0.985 }),
                 left: {
                     let runs = plan::priority(&options);
                     let [alone, batch, both] = runs.map(|plan| run(&plan));
@@ -422,6 +430,7 @@ pub mod tests {
                     followed_after_ms: Some(100.0),
                 }],
                 crowd: Some(Crowd::of(1000, &outcome(vec![recorded(1000, 1, 1), recorded(got, 1, 1)]), 12.0)),
+                switched: Switched::of(&[(10.0, 10.0), (10.2, 10.0)]),
             }
         };
         Report {

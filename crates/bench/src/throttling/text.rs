@@ -1,7 +1,8 @@
 //! The tables that a terminal shows: for each server what the limits did, then the latencies, then what was asked beside.
 
 use super::plan::{Limit, Unit};
-use super::results::{Change, Crowd, Left, Report, Run, ServerResults, User};
+use super::results::{Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
+use super::switched::Switched;
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::table;
 use crate::timeline::BIN;
@@ -107,7 +108,7 @@ pub fn rates(run: &Run) -> [String; 18] {
 pub fn latencies(run: &Run) -> Vec<[String; 14]> {
     let line = |user: &User| {
         let beside = run.beside.filter(|_| user.user == run.free.user);
-        let (does, l) = (if user.does == super::plan::Does::Get { "get" } else { "scan" }, user.latency);
+        let (does, l) = (user.does.name(), user.latency);
         let [mean, p50, p95, p99, p999, max] = if user.operations == 0 {
             ["–"; 6].map(str::to_owned)
         } else {
@@ -165,8 +166,13 @@ pub fn crowd(crowd: &Crowd) -> String {
 }
 
 /// What a limit left of the total.
-pub fn kept(kept: f64) -> String {
-    format!("both users together with a limit: {} of their total without it", share(kept))
+pub fn kept(kept: &Kept) -> String {
+    let Kept { of_both, of_alone } = kept;
+    format!(
+        "both users together with a limit: {} of their total without it, {} of what the other one gets alone",
+        share(*of_both),
+        share(*of_alone)
+    )
 }
 
 /// What low priority costs and gets.
@@ -182,14 +188,30 @@ pub fn left(left: &Left) -> String {
     )
 }
 
+/// What quotas cost where nobody has a limit.
+pub fn switched(switched: &Switched) -> String {
+    let (least, most) = switched.spread();
+    format!(
+        "quotas on without a limit: CPU/op {} of that with quotas off, ± {} (standard error of {} rounds, which were {} to {}); {} and {}",
+        share(switched.of_off),
+        share(switched.standard_error),
+        switched.rounds.len(),
+        share(least),
+        share(most),
+        time(switched.on_us),
+        time(switched.off_us),
+    )
+}
+
 /// The lines under the tables.
 pub fn remarks(server: &ServerResults) -> Vec<String> {
-    let kept = server.kept.map(kept);
+    let kept = server.kept.as_ref().map(kept);
     let left = server.left.as_ref().map(left);
     kept.into_iter()
         .chain(left)
         .chain(server.changes.iter().map(change))
         .chain(server.crowd.iter().map(crowd))
+        .chain(server.switched.iter().map(switched))
         .collect()
 }
 
@@ -227,7 +249,10 @@ mod tests {
         }
         assert!(text.contains("limit 1000 → 500 req/s: set in 3.00 ms, followed after 100 ms"), "{text}");
         assert!(text.contains("2 users with 1000 req/s each: observed ÷ limit 0.900 (least)"), "{text}");
-        assert!(text.contains("with a limit: 0.995 of their total"), "{text}");
+        assert!(text.contains("with a limit: 0.995 of their total without it, 0.985 of what"), "{text}");
+        let said =
+            "CPU/op 1.010 of that with quotas off, ± 0.010 (standard error of 2 rounds, which were 1.000 to 1.020)";
+        assert!(text.contains(said), "{text}");
         // Gets that take a fifth of the CPU leave 1,600 of 2,000 scans.
         assert!(text.contains("beside Gets 1.00 K: 0.625 of what they leave"), "{text}");
     }
