@@ -15,6 +15,7 @@
 //! out are offered to the [`tier`] below, if there is one.
 #![forbid(unsafe_code)]
 
+pub mod budget;
 mod flight;
 #[cfg(test)]
 mod policy_scripts;

@@ -13,6 +13,13 @@ pub fn memory_bytes() -> u64 {
     limit.map_or(total, |limit| limit.min(total))
 }
 
+/// Bytes of it that this process has. None: the system has no /proc.
+pub fn resident_bytes() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = pages.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }

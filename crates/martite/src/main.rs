@@ -1,5 +1,5 @@
 //! The binary: reads configuration, wires everything. `martite start`, `martite stop`, `martite bench`.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod allocator;
 mod args;
@@ -11,6 +11,7 @@ mod info;
 mod lock;
 mod logging;
 mod machine;
+mod memory;
 mod nodes;
 mod reads;
 mod refusals;

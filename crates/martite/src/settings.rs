@@ -70,6 +70,8 @@ pub fn root(args: &args::Start, config: &Config) -> Result<PathBuf, Failure> {
 /// How the memory budget is shared, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
+    /// Of the whole process.
+    pub budget: u64,
     pub memstore_limit: u64,
     pub memstore_low: u64,
     pub block_cache: u64,
@@ -89,10 +91,13 @@ pub fn memory(config: &Config) -> Memory {
         part if part < 1.0 => share(part),
         mib => (mib * f64::from(1 << 20)) as u64,
     };
+    let block_cache = share(config.get(keys::BLOCK_CACHE_SIZE)) + bucket;
     Memory {
+        // A cache whose size is given in MiB comes on top: a fifth is left for all else, as with HBase's shares.
+        budget: budget.max(memstore_limit + block_cache + budget / 5),
         memstore_limit,
         memstore_low: (memstore_limit as f64 * config.get(keys::GLOBAL_MEMSTORE_LOWER_LIMIT).clamp(0.1, 1.0)) as u64,
-        block_cache: share(config.get(keys::BLOCK_CACHE_SIZE)) + bucket,
+        block_cache,
     }
 }
 

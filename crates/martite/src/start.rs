@@ -3,6 +3,7 @@
 use crate::dispatch::Dispatch;
 use crate::host::{End, Host, Link};
 use crate::info::{Listeners, Shown};
+use crate::memory::Keeper;
 use crate::nodes::Nodes;
 use crate::reads::TimedFs;
 use crate::{Failure, allocator, args, exit, lock, logging, machine, settings, ssd_tier};
@@ -36,6 +37,7 @@ const HBASE_VERSION: &str = "2.6.4";
 struct Running {
     wal: Arc<Wal>,
     tier: Option<Arc<Tier<Block>>>,
+    keeper: Keeper,
     regions: Arc<RegionServer>,
     master: Arc<Master>,
     nodes: Arc<Nodes>,
@@ -105,6 +107,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>, listeners: Liste
     let link = Arc::new(Link { master: master_cell.clone(), ends: ends.clone() });
     let cache = block_cache(&config, fs.clone(), clock.clone())?;
     let tier = cache.tier().cloned();
+    let keeper = Keeper::start(settings::memory(&config), cache.clone()).map_err(|e| Failure::of("memory", e))?;
     let info_ports = listeners.ports();
     let reads = Arc::new(Histogram::default());
     let stores = store_context(&config, &fs, cache, root, &reads);
@@ -142,7 +145,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>, listeners: Liste
         pool,
         reads,
     })?;
-    Ok(Running { wal, tier, regions, master, nodes, ports, info, info_ports, shards })
+    Ok(Running { wal, tier, keeper, regions, master, nodes, ports, info, info_ports, shards })
 }
 
 /// A name that is set, or another.
@@ -317,6 +320,7 @@ fn stop(running: Running, end: End) -> Result<(), Failure> {
         tokio::join!(master.shutdown(), regionserver.shutdown());
     });
     running.regions.stop();
+    running.keeper.stop();
     if let Some(tier) = running.tier {
         tier.stop();
     }

@@ -62,8 +62,9 @@ pub(crate) type Completion = Box<dyn FnOnce(Result<(), WalError>) + Send>;
 /// Called once, with what became of a roll.
 pub(crate) type RollReply = Box<dyn FnOnce(Result<Rolled, WalError>) + Send>;
 
-/// A pending buffer that grew larger than this is not kept.
-const KEPT_BUFFER_BYTES: usize = 8 << 20;
+/// A thread's buffer that grew larger than this is not kept: every handler appends at times, and large batches would leave
+/// each of them with megabytes.
+const KEPT_BUFFER_BYTES: usize = 64 << 10;
 /// So many bytes are written even if nobody waits for them.
 pub(crate) const EAGER_WRITE_BYTES: usize = 1 << 20;
 
