@@ -166,3 +166,25 @@ fn more_data_than_memory_is_read_from_files_and_is_right() {
     assert!(count(steps.len() - 1, "cache_files") > 0, "{report}");
     assert!(report["most_memory_mib"].as_array().unwrap().len() == 2 && told.contains("times the budget"), "{told}");
 }
+
+/// The program itself and its threads are a large part of so small a budget. What is wanted of larger ones (5 % more, at most) holds here, too.
+#[test]
+fn the_process_keeps_within_its_memory() {
+    const BUDGET_MIB: u64 = 160;
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("report");
+    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
+        .args(["bench", "beyond-memory", "--memory-mib", &BUDGET_MIB.to_string(), "--times", "2.5", "--regions", "2"])
+        .args(["--threads", "4", "--seconds", "0.3", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{told}\n{errors}");
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    // The kernel's peaks: of loading, flushing, compacting and reading, and after a restart.
+    let most: Vec<u64> =
+        report["most_memory_mib"].as_array().unwrap().iter().map(|mib| mib.as_u64().unwrap()).collect();
+    assert!(most.len() == 2 && most.iter().all(|mib| *mib * 100 <= BUDGET_MIB * 105), "{told}");
+}
