@@ -70,8 +70,9 @@ impl throttle::Work for Waits {
     }
 
     fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
-        match turn {
-            Ok(()) => self.begin(server, call, toll),
+        drop(self.scanner);
+        match turn.and_then(|()| server.decode_scan(&call)) {
+            Ok((request, named)) => server.run_scan(call, toll, request, named),
             Err(fault) => call.responder.fail(fault.into_exception()),
         }
     }
@@ -89,7 +90,13 @@ impl RegionServer {
             Ok(decoded) => decoded,
             Err(fault) => return call.responder.fail(fault.into_exception()),
         };
-        let Some((call, toll)) = self.turn_of_scan(call, toll, &request, &named) else { return };
+        if let Some((call, toll)) = self.turn_of_scan(call, toll, &request, &named) {
+            self.run_scan(call, toll, request, named);
+        }
+    }
+
+    /// Its turn has come.
+    fn run_scan(self: &Arc<Self>, call: Call, toll: Toll, request: pb::ScanRequest, named: Named) {
         self.stats.scan.hit();
         let mut work = match self.open_work(&call, toll, request, named) {
             Err(fault) => return call.responder.fail(fault.into_exception()),
