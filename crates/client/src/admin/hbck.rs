@@ -44,7 +44,8 @@ impl Admin {
         Ok(answer.states.first().and_then(|before| RegionState::from_code(before.state)))
     }
 
-    /// Assigns regions whatever their state; answers the procedures, or none where nothing could be done.
+    /// Assigns regions whatever their state; answers the procedures, or none where nothing could be done. Of regions that
+    /// the master does not know it answers nothing.
     pub async fn hbck_assigns(&self, encoded_names: &[String], force: bool) -> Result<Vec<Option<u64>>, Error> {
         let region = encoded_names.iter().map(|name| by_encoded_name(name)).collect();
         let request = pb::AssignsRequest { region, r#override: Some(force) };

@@ -53,13 +53,14 @@ pub fn set_region_state(
 fn transit(call: &Call<'_>, specifiers: &[pb::RegionSpecifier], transit: Transit) -> Result<Vec<u64>, MasterError> {
     let mut ids = Vec::new();
     for specifier in specifiers {
-        let id = match region(call, specifier) {
-            Ok(entry) if !entry.info.is_meta() && entry.is_live() => {
-                call.submit(Box::new(TransitRegion::new(&entry.info, transit)), None, None)?
-            }
-            _ => NO_PROCEDURE,
-        };
-        ids.push(id);
+        // As in HBase, of a region that nobody knows nothing is told.
+        let Ok(entry) = region(call, specifier) else { continue };
+        let may_move = !entry.info.is_meta() && entry.is_live();
+        ids.push(if may_move {
+            call.submit(Box::new(TransitRegion::new(&entry.info, transit)), None, None)?
+        } else {
+            NO_PROCEDURE
+        });
     }
     Ok(ids)
 }
