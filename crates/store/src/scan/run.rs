@@ -1,9 +1,9 @@
-//! Runs: plain cells of one source, one after the other, without the whole of the merge and the matcher for each.
+//! Runs: plain cells, one after the other, without the whole of the merge and the matcher for each.
 //!
 //! Most cells of most tables are puts without tags, each the only version of its column, and the next one lies right
-//! behind in the same block or list. A run takes such cells as long as nothing else has to be asked about them. Everything
-//! else (markers, tags, further versions, the end of a block, another source's turn) is left to the slower way, which
-//! would give the same answer for a run's cells, too.
+//! behind in the same block or list. A run takes such cells as long as nothing else has to be asked about them, and goes on
+//! with another source of the row when it is that one's turn. Everything else (markers, tags, further versions that are
+//! wanted, the end of a block) is left to the slower way, which would give the same answer for a run's cells, too.
 
 use super::columns::Wildcard;
 use super::merge::Merge;
