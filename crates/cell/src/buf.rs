@@ -5,7 +5,7 @@
 
 use crate::{
     CellError,
-    cell::{CellRef, OwnedCell},
+    cell::{CellRef, FlatCell, OwnedCell},
     codec::{append_key_value, parse_key_value},
 };
 
@@ -38,6 +38,27 @@ impl CellBuf {
     #[inline]
     pub fn push(&mut self, cell: &CellRef<'_>) {
         append_key_value(&mut self.bytes, cell, self.with_tags);
+        self.ends.push(self.bytes.len());
+    }
+    /// Appends a cell whose tags, if any, are not kept.
+    #[inline(always)]
+    pub fn push_flat(&mut self, cell: &FlatCell<'_>) {
+        let (key_len, bytes) = (cell.key().len(), cell.bytes());
+        let mut head = [0; 12];
+        head[..4].copy_from_slice(&(8 + bytes.len() as u32).to_be_bytes());
+        head[4..8].copy_from_slice(&(key_len as u32).to_be_bytes());
+        head[8..].copy_from_slice(&((bytes.len() - key_len) as u32).to_be_bytes());
+        self.bytes.reserve(head.len() + bytes.len());
+        self.bytes.extend_from_slice(&head);
+        self.bytes.extend_from_slice(bytes);
+        self.ends.push(self.bytes.len());
+    }
+    /// Appends a cell without tags as it lies elsewhere: lengths, key and value.
+    #[inline(always)]
+    pub fn push_key_value(&mut self, key_value: &[u8]) {
+        self.bytes.reserve(4 + key_value.len());
+        self.bytes.extend_from_slice(&(key_value.len() as u32).to_be_bytes());
+        self.bytes.extend_from_slice(key_value);
         self.ends.push(self.bytes.len());
     }
     /// Number of cells.
@@ -160,6 +181,21 @@ mod tests {
         let cells: Vec<_> = buf.iter().map(|c| (c.row(), c.timestamp(), c.type_code(), c.value)).collect();
         let cell = |ts| (&b"row"[..], ts, 4, &b"value"[..]);
         assert_eq!((cells, buf.size_bytes()), (vec![cell(77), cell(5), cell(78)], size));
+    }
+
+    #[test]
+    fn flat_cells_are_pushed_as_others_are() {
+        let [mut flat, mut lying, mut other] = [CellBuf::new(false), CellBuf::new(false), CellBuf::new(false)];
+        for value in [&b""[..], b"v", &[7; 300]] {
+            let owned = OwnedCell::put(b"row", b"f", b"qual", 9, value);
+            let cell = owned.as_ref();
+            let bytes = [cell.key, cell.value].concat();
+            flat.push_flat(&FlatCell::new(&bytes, cell.key.len(), &[], 3));
+            other.push(&cell);
+            lying.push_key_value(&other.bytes()[other.bytes().len() - cell.key_value_len()..]);
+        }
+        assert_eq!((flat.bytes(), &flat.ends), (other.bytes(), &other.ends));
+        assert_eq!((lying.bytes(), &lying.ends), (other.bytes(), &other.ends));
     }
 
     #[test]

@@ -53,6 +53,39 @@ impl<'a> CellRef<'a> {
     }
 }
 
+/// A cell whose key and value lie one behind the other, as they do in blocks and in memstores.
+#[derive(Clone, Copy)]
+pub struct FlatCell<'a> {
+    /// Key and value.
+    bytes: &'a [u8],
+    key_len: usize,
+    /// Tags section without its length; empty when the cell has none.
+    pub tags: &'a [u8],
+    pub seq_id: u64,
+}
+
+impl<'a> FlatCell<'a> {
+    /// `bytes`: the key, so many bytes of them, and the value.
+    #[inline(always)]
+    pub fn new(bytes: &'a [u8], key_len: usize, tags: &'a [u8], seq_id: u64) -> FlatCell<'a> {
+        FlatCell { bytes, key_len, tags, seq_id }
+    }
+    #[inline(always)]
+    pub fn key(&self) -> &'a [u8] {
+        &self.bytes[..self.key_len]
+    }
+    /// Key and value.
+    #[inline(always)]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+    #[inline(always)]
+    pub fn as_cell(&self) -> CellRef<'a> {
+        let (key, value) = self.bytes.split_at(self.key_len);
+        CellRef { key, value, tags: self.tags, seq_id: self.seq_id }
+    }
+}
+
 impl std::fmt::Debug for CellRef<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(

@@ -18,7 +18,7 @@ pub mod tags;
 pub mod time;
 
 pub use buf::CellBuf;
-pub use cell::{CellRef, OwnedCell};
+pub use cell::{CellRef, FlatCell, OwnedCell};
 pub use codec::Codec;
 pub use key::{CellType, LATEST_TIMESTAMP};
 pub use order::Order;

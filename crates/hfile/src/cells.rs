@@ -12,7 +12,7 @@ use crate::{
     marks::{Collector, MOST_AHEAD, Marks},
     prefetch::prefetch,
 };
-use martite_cell::{CellRef, Order, key};
+use martite_cell::{CellRef, FlatCell, Order, key};
 use std::cmp::Ordering;
 
 /// Which optional parts the cells of a file have.
@@ -83,6 +83,14 @@ impl CellAt {
         })
     }
 
+    pub(crate) fn tags_len(&self) -> u16 {
+        self.tags_len
+    }
+
+    pub(crate) fn seq_id(&self) -> u64 {
+        self.seq_id
+    }
+
     /// Asks for the memory of the cell behind this one, as if it were as long.
     #[inline]
     pub(crate) fn prefetch_next(&self, payload: &[u8]) {
@@ -97,17 +105,17 @@ impl CellAt {
 
     #[inline]
     pub(crate) fn cell<'a>(&self, payload: &'a [u8]) -> CellRef<'a> {
-        let value_end = self.value_end as usize;
-        CellRef {
-            key: self.key(payload),
-            value: &payload[self.key_end as usize..value_end],
-            tags: if self.tags_len == 0 {
-                &[]
-            } else {
-                &payload[value_end + 2..value_end + 2 + self.tags_len as usize]
-            },
-            seq_id: self.seq_id,
-        }
+        self.flat(payload).as_cell()
+    }
+
+    #[inline(always)]
+    pub(crate) fn flat<'a>(&self, payload: &'a [u8]) -> FlatCell<'a> {
+        let (key_at, value_end) = (self.start as usize + 8, self.value_end as usize);
+        let tags = match self.tags_len as usize {
+            0 => &[],
+            len => &payload[value_end + 2..value_end + 2 + len],
+        };
+        FlatCell::new(&payload[key_at..value_end], (self.key_end - self.start) as usize - 8, tags, self.seq_id)
     }
 }
 

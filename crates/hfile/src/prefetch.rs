@@ -1,7 +1,7 @@
 //! Asking the processor for memory ahead of its use.
 #![allow(unsafe_code, reason = "the instruction takes an address")]
 
-const LINE_BYTES: usize = 64;
+pub(crate) const LINE_BYTES: usize = 64;
 
 /// Brings `items` into the processor's caches, without waiting for it. Changes nothing else.
 #[inline]

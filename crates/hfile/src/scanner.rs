@@ -8,7 +8,7 @@
 //! A step that needs a block leaves the scanner where it was.
 
 use crate::{Block, BlockSource, HFileError, Reader, Step, cells::CellAt, index_path::IndexPath, source::ready};
-use martite_cell::{CellRef, key};
+use martite_cell::{CellRef, FlatCell, key};
 use std::{cmp::Ordering, sync::Arc};
 
 /// What is done with a cell that is shown.
@@ -35,6 +35,8 @@ pub struct Scanner {
     at_end: bool,
     /// Marks of `block` whose keys have been asked for, while it is read from its beginning.
     asked: usize,
+    /// Bytes of `block` that have been asked for, while plain cells are taken.
+    asked_bytes: usize,
     /// The only row that is wanted, if one is: no block is read for others alone.
     only_row: Option<Vec<u8>>,
     /// Paths being looked for, kept for their allocations.
@@ -56,6 +58,7 @@ impl Scanner {
             cell: None,
             at_end: false,
             asked: 0,
+            asked_bytes: 0,
             only_row: None,
             candidate: IndexPath::default(),
             neighbour: IndexPath::default(),
@@ -75,6 +78,11 @@ impl Scanner {
             (Some(block), Some(cell)) => Some(cell.cell(block.payload())),
             _ => None,
         }
+    }
+
+    /// The block, the place in it, and up to where its bytes have been asked for.
+    pub(crate) fn current(&mut self) -> Option<(&[u8], &mut CellAt, &mut usize)> {
+        Some((self.block.as_ref()?.payload(), self.cell.as_mut()?, &mut self.asked_bytes))
     }
 
     /// The current cell's key.
@@ -103,20 +111,23 @@ impl Scanner {
     /// Shows the current cell and those after it, inside the block, to `visit`. True: the scanner stands at a cell that was
     /// not taken, or at none. False: at the last one that was taken.
     #[inline]
-    pub fn run<'s>(&'s mut self, mut visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
-        let (Some(block), Some(cell)) = (&self.block, &mut self.cell) else { return true };
+    pub fn run<'s>(&'s mut self, mut visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
+        let (Some(block), Some(current)) = (&self.block, &mut self.cell) else { return true };
         let (payload, layout, marks) = (block.payload(), self.reader.layout(), block.marks());
-        loop {
-            match visit(cell.cell(payload)) {
-                Visit::Leave => return true,
+        let (mut cell, mut asked) = (*current, self.asked);
+        let left = loop {
+            match visit(cell.flat(payload)) {
+                Visit::Leave => break true,
                 Visit::Take | Visit::TakeColumn => {}
-                Visit::TakeLast => return false,
+                Visit::TakeLast => break false,
             }
-            let Some(next) = CellAt::parse(payload, cell.end, layout) else { return false };
-            self.asked = marks.prefetch_keys(self.asked, next.start, payload);
+            let Some(next) = CellAt::parse(payload, cell.end, layout) else { break false };
+            asked = marks.prefetch_keys(asked, next.start, payload);
             next.prefetch_next(payload);
-            *cell = next;
-        }
+            cell = next;
+        };
+        (*current, self.asked) = (cell, asked);
+        left
     }
 
     /// Passes over up to `most` cells of `row`, which the current cell is of, as long as the next one is in the same
@@ -129,7 +140,7 @@ impl Scanner {
             let Some(next) = CellAt::parse(payload, cell.end, layout) else { return (passed, false) };
             *cell = next;
             self.asked = block.marks().prefetch_keys(self.asked, cell.start, payload);
-            if !key::is_same_row(key::row(cell.key(payload)), row) {
+            if !key::is_same(key::row(cell.key(payload)), row) {
                 return (passed + 1, true);
             }
         }
@@ -331,7 +342,7 @@ impl Scanner {
         self.block = Some(block);
         self.cell = Some(cell);
         self.at_end = false;
-        self.asked = usize::MAX;
+        (self.asked, self.asked_bytes) = (usize::MAX, 0);
         Ok(Step::Ready(()))
     }
 

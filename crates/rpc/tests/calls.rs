@@ -342,8 +342,10 @@ async fn large_answers_of_other_threads_and_small_ones_do_not_mix() {
             sent += call.await.unwrap();
         }
     }
+    // The last answer may be there before the thread that sent it has said so.
+    running.until(|c| c.queued_calls == 0).await;
     let counters = running.server.counters();
-    assert_eq!((counters.calls, counters.queued_calls), (240, 0));
+    assert_eq!(counters.calls, 240);
     assert!((sent..sent + 240 * 100).contains(&(counters.sent_bytes as usize)), "{sent} {}", counters.sent_bytes);
 }
 
@@ -423,7 +425,7 @@ async fn a_connection_of_low_priority_is_read_behind_all_others_until_another_ca
         all.spawn(async move { client.call_with("Where", low.as_bytes(), b"", CallOptions::default()).await.is_ok() });
     }
     assert!(all.join_all().await.into_iter().all(|ok| ok));
-    assert_eq!(running.server.counters().queued_calls, 0);
+    running.until(|c| c.queued_calls == 0).await;
 }
 
 #[tokio::test]

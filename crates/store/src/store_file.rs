@@ -7,8 +7,8 @@ use crate::{
     reference::Resolved,
 };
 use bytes::Bytes;
-use martite_cell::{CellRef, Order, key};
-use martite_hfile::{BlockSource, HFileError, Reader, Scanner, Step, Visit, format::info};
+use martite_cell::{CellBuf, CellRef, FlatCell, Order, key};
+use martite_hfile::{BlockSource, HFileError, PlainRules, PlainTaken, Reader, Scanner, Step, Visit, format::info};
 use std::{
     cmp::{Ordering, Reverse},
     path::{Path, PathBuf},
@@ -251,8 +251,13 @@ impl StoreFileScanner {
     }
     /// See [`Scanner::run`]; halves show nothing.
     #[inline]
-    pub fn run<'s>(&'s mut self, visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
+    pub fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
         if self.inner.half.is_some() { true } else { self.inner.inner.run(visit) }
+    }
+    /// See [`Scanner::take_plain`]; halves take nothing.
+    #[inline]
+    pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> Option<PlainTaken<'s>> {
+        if self.inner.half.is_some() { None } else { Some(self.inner.inner.take_plain(rules, out)) }
     }
     /// See [`Scanner::pass_row`]; halves pass nothing.
     #[inline]

@@ -94,6 +94,16 @@ impl Measure<'_> {
         Ok(results)
     }
 
+    /// The options with the rate of `free` that --free-share makes.
+    pub async fn at_share(&self) -> Result<Throttling, Error> {
+        let mut options = self.options.clone();
+        if let (Some(share), true) = (options.free_share, options.wants_capacity()) {
+            let busy = self.run(&plan::busy(self.options), true).await?;
+            options.free_rate = (share * busy.operations_per_s).max(1.0);
+        }
+        Ok(options)
+    }
+
     async fn run(&self, plan: &Plan, first: bool) -> Result<Run, Error> {
         self.step(plan);
         if let Some(limit) = plan.limit {

@@ -59,6 +59,8 @@ async fn measure(options: &Throttling) -> Result<Report, Error> {
         let quotas = Arc::new(Quotas::connect(&server.registry).await?);
         let (name, shared) = (spec.name(), quotas.clone());
         let measure = Measure { name, server: &server, target, quotas: shared, options, progress: &progress };
+        let at_share = measure.at_share().await?;
+        let measure = Measure { options: &at_share, ..measure };
         let results = measure.all().await;
         // A server that goes on without this benchmark shall not keep its limits, whatever came of it.
         let lifted = quotas.lift_all().await;

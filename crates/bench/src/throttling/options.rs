@@ -110,6 +110,10 @@ pub struct Throttling {
     /// Gets a second of `free` in an open loop
     #[arg(long, default_value_t = 2000.0)]
     pub free_rate: f64,
+    /// Gets a second of `free` in `isolation` and `priority`: this part of what the server can do, which is measured first, on eight
+    /// connections at least (instead of --free-rate)
+    #[arg(long, value_name = "SHARE")]
+    pub free_share: Option<f64>,
     /// Operations of a user that may be under way in an open loop; those due beyond it are counted
     #[arg(long, default_value_t = 1000)]
     pub outstanding: usize,
@@ -162,6 +166,12 @@ impl Throttling {
         self.experiments().contains(&experiment)
     }
 
+    /// Whether what the server can do has to be known for `free`.
+    pub fn wants_capacity(&self) -> bool {
+        let uses = self.has(Experiment::Isolation) || self.has(Experiment::Priority);
+        uses && self.free_share.is_some()
+    }
+
     pub fn making(&self) -> Making {
         let Throttling { rows, regions, load_threads, client_threads, .. } = *self;
         Making { rows, regions, load_threads, client_threads }
@@ -179,6 +189,8 @@ impl Throttling {
             "a limit must be above 0"
         } else if !(positive(self.demand) && positive(self.free_rate)) {
             "--demand and --free-rate must be above 0 and at most 1000000000"
+        } else if self.free_share.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
+            "--free-share must be above 0 and at most 1"
         } else if !(1..=MOST_THREADS).contains(&self.threads) || !(1..=MOST_THREADS).contains(&self.users) {
             "--threads and --users must be from 1 to 10000"
         } else if self.connections == 0 || !self.threads.is_multiple_of(self.connections) {
@@ -220,6 +232,7 @@ pub mod tests {
             (["--byte-limits", "0"], "limit"),
             (["--demand", "inf"], "--demand"),
             (["--free-rate", "0"], "--free-rate"),
+            (["--free-share", "1.1"], "--free-share"),
             (["--threads", "0"], "--threads"),
             (["--users", "20000"], "--users"),
             (["--connections", "3"], "--connections"),

@@ -131,8 +131,12 @@ pub struct Plan {
 
 /// What `free` does in open loops.
 fn free_gets(options: &Throttling) -> Part {
-    let demand = Demand::Open { per_second: options.free_rate, outstanding: options.outstanding };
-    Part { user: FREE, does: Does::Get, demand, connections: options.connections, batch: false }
+    let connections = match options.free_share {
+        Some(_) => options.connections.max(TOTAL_CONNECTIONS),
+        None => options.connections,
+    };
+    let demand = Demand::Open { per_second: options.free_rate, outstanding: options.outstanding.max(connections) };
+    Part { user: FREE, does: Does::Get, demand, connections, batch: false }
 }
 
 /// Open loops: `limited` wants `times` its limit.
@@ -262,6 +266,7 @@ pub fn count(options: &Throttling) -> usize {
     let capacity = usize::from(!options.has(Experiment::Study));
     has(Experiment::Study, study(options).len())
         + has(Experiment::Total, TOTAL_ORDER.len() + capacity)
+        + usize::from(options.wants_capacity())
         + if limits > 0 { 1 + limits } else { 0 }
         + has(Experiment::Priority, 3)
         + has(Experiment::Change, 1)
@@ -314,9 +319,16 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_what_the_server_can_do_comes_by_several_connections() {
+        let of = |words: &[&str]| alone(&options(words)).free.connections;
+        assert_eq!((of(&[]), of(&["--free-share", "0.7"])), (1, 8));
+    }
+
+    #[test]
     fn runs_are_counted() {
         assert_eq!(count(&options(&["--experiments", "users"])), 1);
         assert_eq!(count(&options(&["--experiments", "total"])), 7);
+        assert_eq!(count(&options(&["--experiments", "priority", "--free-share", "0.7"])), 4);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
         assert_eq!(count(&options(&[])), 12 + 6 + 1 + 7 + 1 + 1 + 1 + 1 + 3 + 1 + 1 + 3);
     }

@@ -217,6 +217,9 @@ impl RegionScanner {
             }
             let rows_end = self.count_row(limits, partial);
             results.push(ResultMark { cells: self.rows.result_cells(read), partial });
+            if results.len() == 1 {
+                reserve(limits, read.out, results);
+            }
             self.rows.begin_result(read.out);
             let filter_done = read.filter.as_deref_mut().is_some_and(|f| f.filter_all_remaining());
             if filter_done {
@@ -288,6 +291,16 @@ impl RegionScanner {
         }
         self.rows.exchange(families);
     }
+}
+
+/// Room for the Results to come, if they are all as the first one.
+fn reserve(limits: &ScanLimits, out: &mut CellBuf, results: &mut Vec<ResultMark>) {
+    const MOST_BYTES: usize = 128 << 10;
+    let wanted = or_max(limits.results).min(or_max(u64::from(limits.rows)));
+    let most = MOST_BYTES.min(or_max(limits.size_bytes) as usize) / out.size_bytes().max(1);
+    let more = usize::try_from(wanted).unwrap_or(usize::MAX).min(most).saturating_sub(1);
+    results.reserve(more);
+    out.reserve(more * out.size_bytes(), more * out.len());
 }
 
 /// Zero means "no limit".

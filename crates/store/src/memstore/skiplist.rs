@@ -15,7 +15,7 @@
 #![allow(unsafe_code)]
 
 use super::row_index::{Nodes, RowIndex};
-use martite_cell::{CellRef, CellType, Order, key};
+use martite_cell::{CellRef, CellType, FlatCell, Order, key};
 use martite_hfile::Visit;
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -287,7 +287,7 @@ impl SkipList {
             let mut steps = 0;
             loop {
                 let next = link(at, 0).load(Mem::Acquire);
-                if next.is_null() || !key::is_same_row(column_of(next), column) {
+                if next.is_null() || !key::is_same(column_of(next), column) {
                     if steps > MANY_VERSIONS {
                         (*node).passed.store(at, Mem::Release);
                     }
@@ -513,17 +513,21 @@ unsafe fn key_of<'a>(node: *mut Node) -> &'a [u8] {
 /// `node` is a finished node, and its list outlives `'a`.
 #[inline]
 unsafe fn cell_of<'a>(node: *mut Node) -> CellRef<'a> {
+    // SAFETY: by contract.
+    unsafe { flat_cell_of(node).as_cell() }
+}
+
+/// # Safety
+/// `node` is a finished node, and its list outlives `'a`.
+#[inline]
+unsafe fn flat_cell_of<'a>(node: *mut Node) -> FlatCell<'a> {
     // SAFETY: the node's bytes follow its tower, lengths as in its header.
     unsafe {
         let header = &*node;
         let at = tower(node).add(header.height as usize).cast::<u8>().cast_const();
         let (key_len, value_len) = (header.key_len as usize, header.value_len as usize);
-        CellRef {
-            key: std::slice::from_raw_parts(at, key_len),
-            value: std::slice::from_raw_parts(at.add(key_len), value_len),
-            tags: std::slice::from_raw_parts(at.add(key_len + value_len), header.tags_len as usize),
-            seq_id: header.seq_id,
-        }
+        let tags = std::slice::from_raw_parts(at.add(key_len + value_len), header.tags_len as usize);
+        FlatCell::new(std::slice::from_raw_parts(at, key_len + value_len), key_len, tags, header.seq_id)
     }
 }
 
@@ -546,7 +550,7 @@ unsafe fn column_of<'a>(node: *mut Node) -> &'a [u8] {
 unsafe fn point_to_oldest(node: *mut Node, after: *mut Node) {
     // SAFETY: by contract.
     unsafe {
-        let oldest = if after.is_null() || !key::is_same_row(column_of(after), column_of(node)) {
+        let oldest = if after.is_null() || !key::is_same(column_of(after), column_of(node)) {
             ptr::null_mut()
         } else {
             let further = (*after).passed.load(Mem::Acquire);
@@ -640,10 +644,10 @@ impl Cursor {
     /// Shows the current cell and those after it to `visit`. True: it stands at a cell that was not taken, or at none.
     /// False: at the last one that was taken.
     #[inline]
-    pub(crate) fn run<'s>(&'s mut self, mut visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
+    pub(crate) fn run<'s>(&'s mut self, mut visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
         while !self.node.is_null() {
             // SAFETY: the node belongs to `list`, which is held as long as `self`.
-            match visit(unsafe { cell_of(self.node) }) {
+            match visit(unsafe { flat_cell_of(self.node) }) {
                 Visit::Leave => return true,
                 Visit::TakeLast => return false,
                 // SAFETY: as above.
@@ -781,7 +785,7 @@ mod tests {
         cursor.seek_to_first();
         let mut cells = Vec::new();
         cursor.run(|cell| {
-            cells.push(cell.to_owned_cell());
+            cells.push(cell.as_cell().to_owned_cell());
             Visit::TakeColumn
         });
         cells

@@ -3,7 +3,7 @@
 
 use super::matcher::Match;
 use bytes::Bytes;
-use martite_cell::{CellRef, LATEST_TIMESTAMP, key};
+use martite_cell::{CellRef, LATEST_TIMESTAMP, TimeRange, key};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -54,6 +54,19 @@ impl Wildcard {
         self.has_column = false;
         self.last_timestamp = LATEST_TIMESTAMP;
         self.last_type = 0;
+    }
+
+    /// The column that was looked at last, if one was in this row.
+    #[inline]
+    pub(super) fn counted(&self) -> Option<&[u8]> {
+        self.has_column.then_some(&self.column[..])
+    }
+
+    /// The oldest and the newest timestamp of `range` that has not expired.
+    #[inline]
+    pub(super) fn wanted(&self, range: &TimeRange) -> (u64, u64) {
+        let (oldest, newest) = range.bounds();
+        (oldest.max(self.versions.oldest_unexpired), newest)
     }
 
     /// Whether the column that was looked at last is this one.

@@ -93,10 +93,16 @@ impl RowRead<'_> {
         self.limits.pause_at.saturating_sub(self.cells_scanned).clamp(1, to_time)
     }
 
-    /// Whether the output has reached one of its limits.
+    /// So many cells, or bytes, in the output end a run.
     #[inline]
-    pub(super) fn is_full(&self) -> bool {
-        !self.discard && (self.out.len() >= self.limits.cells_end || self.out.size_bytes() >= self.limits.bytes_end)
+    pub(super) fn ends(&self) -> (usize, usize) {
+        (self.limits.cells_end, self.limits.bytes_end.min(self.limits.too_big_at.saturating_add(1)))
+    }
+
+    /// Whether the row has become larger than a read may be.
+    #[inline]
+    pub(super) fn is_too_big(&self) -> bool {
+        !self.discard && self.out.size_bytes() > self.limits.too_big_at
     }
 
     /// After a cell was kept or passed over.
@@ -136,6 +142,6 @@ impl RowRead<'_> {
             }
             _ => self.out.push(cell),
         }
-        self.out.size_bytes() <= self.limits.too_big_at
+        !self.is_too_big()
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::memstore::SegmentScanner;
 use crate::{StoreError, StoreFile, StoreFileScanner};
-use martite_cell::{CellRef, CellType, key};
+use martite_cell::{CellRef, CellType, FlatCell, key};
 use martite_hfile::{BlockSource, Step, Visit};
 use std::sync::Arc;
 
@@ -24,13 +24,40 @@ pub(crate) use ready;
 type Moved = Result<Step<()>, StoreError>;
 const READY: Moved = Ok(Step::Ready(()));
 
-enum Cells {
+enum Kind {
     Segment(SegmentScanner),
     File(Box<StoreFileScanner>),
 }
 
+/// What shows its cells one by one.
+pub(super) trait Cells {
+    /// The current cell and those behind it, as far as nothing is to be waited for, to `visit`. False: it stands at the last one
+    /// that was taken.
+    fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool;
+}
+
+impl Cells for SegmentScanner {
+    #[inline]
+    fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
+        SegmentScanner::run(self, visit)
+    }
+}
+
+impl Cells for StoreFileScanner {
+    #[inline]
+    fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
+        StoreFileScanner::run(self, visit)
+    }
+}
+
+/// A source that stands at a cell.
+pub(super) enum Plain<'a> {
+    Segment(&'a mut SegmentScanner),
+    File(&'a mut StoreFileScanner),
+}
+
 pub(super) struct Source {
-    cells: Cells,
+    cells: Kind,
     read_point: u64,
     /// Whether it can hold cells newer than the read point.
     has_newer: bool,
@@ -48,16 +75,16 @@ pub(super) struct Source {
 impl Source {
     pub(super) fn segment(cells: SegmentScanner, read_point: u64) -> Source {
         // The active segment grows, so its newest sequence id says nothing.
-        Source::new(Cells::Segment(cells), read_point, true)
+        Source::new(Kind::Segment(cells), read_point, true)
     }
 
     pub(super) fn file(file: &Arc<StoreFile>, read_point: u64, cache_blocks: bool) -> Source {
         let has_newer = file.seq_id > read_point && file.max_mvcc() > read_point;
-        let cells = Cells::File(Box::new(file.scanner(cache_blocks)));
+        let cells = Kind::File(Box::new(file.scanner(cache_blocks)));
         Source { newest: file.time_range().map(|(_, newest)| newest), ..Source::new(cells, read_point, has_newer) }
     }
 
-    fn new(cells: Cells, read_point: u64, has_newer: bool) -> Source {
+    fn new(cells: Kind, read_point: u64, has_newer: bool) -> Source {
         Source {
             cells,
             read_point,
@@ -72,12 +99,12 @@ impl Source {
 
     /// Whether it reads `file`.
     pub(super) fn reads(&self, file: &Arc<StoreFile>) -> bool {
-        matches!(&self.cells, Cells::File(f) if Arc::ptr_eq(f.file(), file))
+        matches!(&self.cells, Kind::File(f) if Arc::ptr_eq(f.file(), file))
     }
 
     /// Forgets where it was going; the next move is a seek.
     pub(super) fn rewound(mut self) -> Source {
-        if let Cells::File(file) = &mut self.cells {
+        if let Kind::File(file) = &mut self.cells {
             file.forget();
         }
         Source { unsettled: false, lazy: None, back_from: None, ..self }
@@ -85,7 +112,7 @@ impl Source {
 
     /// Only cells of `row` are wanted: see [`martite_hfile::Scanner::keep_to_row`].
     pub(super) fn keep_to_row(&mut self, row: &[u8]) {
-        if let Cells::File(file) = &mut self.cells {
+        if let Kind::File(file) = &mut self.cells {
             file.keep_to_row(row);
         }
     }
@@ -93,18 +120,18 @@ impl Source {
     /// Whether the next cell is in another block than the current one.
     #[inline]
     pub(super) fn is_last_in_block(&self) -> bool {
-        matches!(&self.cells, Cells::File(file) if file.is_last_in_block())
+        matches!(&self.cells, Kind::File(file) if file.is_last_in_block())
     }
 
     /// A seek to `key` is to come: see [`martite_hfile::Scanner::aim`].
     pub(super) fn aim(&mut self, key: &[u8], src: &dyn BlockSource) {
-        if let Cells::File(file) = &mut self.cells {
+        if let Kind::File(file) = &mut self.cells {
             file.aim(key, src);
         }
     }
 
     pub(super) fn aim_at_cell(&self) {
-        if let Cells::File(file) = &self.cells {
+        if let Kind::File(file) = &self.cells {
             file.aim_at_cell();
         }
     }
@@ -116,8 +143,8 @@ impl Source {
             return Some(CellRef::seek_key(key));
         }
         match &self.cells {
-            Cells::Segment(s) => s.peek(),
-            Cells::File(f) => f.peek(),
+            Kind::Segment(s) => s.peek(),
+            Kind::File(f) => f.peek(),
         }
     }
 
@@ -128,8 +155,8 @@ impl Source {
             return Some(key);
         }
         match &self.cells {
-            Cells::Segment(s) => s.peek().map(|cell| cell.key),
-            Cells::File(f) => f.peek_key(),
+            Kind::Segment(s) => s.peek().map(|cell| cell.key),
+            Kind::File(f) => f.peek_key(),
         }
     }
 
@@ -177,24 +204,24 @@ impl Source {
 
     fn raw_next(&mut self, src: &dyn BlockSource) -> Moved {
         match &mut self.cells {
-            Cells::Segment(s) => s.next(),
-            Cells::File(f) => return Ok(f.next(src)?),
+            Kind::Segment(s) => s.next(),
+            Kind::File(f) => return Ok(f.next(src)?),
         }
         READY
     }
 
     fn raw_seek(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
         match &mut self.cells {
-            Cells::Segment(s) => s.seek(key),
-            Cells::File(f) => return Ok(f.seek(key, src)?),
+            Kind::Segment(s) => s.seek(key),
+            Kind::File(f) => return Ok(f.seek(key, src)?),
         }
         READY
     }
 
     fn raw_seek_before(&mut self, key: &[u8], src: &dyn BlockSource) -> Result<Step<bool>, StoreError> {
         match &mut self.cells {
-            Cells::Segment(s) => Ok(Step::Ready(s.seek_before(key))),
-            Cells::File(f) => Ok(f.seek_before(key, src)?),
+            Kind::Segment(s) => Ok(Step::Ready(s.seek_before(key))),
+            Kind::File(f) => Ok(f.seek_before(key, src)?),
         }
     }
 
@@ -223,22 +250,21 @@ impl Source {
     #[inline]
     pub(super) fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
         match &mut self.cells {
-            Cells::File(file) if !self.has_newer && !self.unsettled && self.lazy.is_none() => file.pass_row(row, most),
+            Kind::File(file) if !self.has_newer && !self.unsettled && self.lazy.is_none() => file.pass_row(row, most),
             _ => (0, false),
         }
     }
 
-    /// Shows the current cell and those after it to `visit`, as far as nothing is to be waited for. True: it stands at a
-    /// cell that was not taken. If cells were taken, [`Self::ran`] is to be told.
+    /// Where the current cell and those after it can be taken from. If any were, [`Self::ran`] is to be told.
     #[inline]
-    pub(super) fn run<'s>(&'s mut self, visit: impl FnMut(CellRef<'s>) -> Visit) -> bool {
+    pub(super) fn plain(&mut self) -> Option<Plain<'_>> {
         if self.unsettled || self.lazy.is_some() {
-            return true;
+            return None;
         }
-        match &mut self.cells {
-            Cells::Segment(s) => s.run(visit),
-            Cells::File(f) => f.run(visit),
-        }
+        Some(match &mut self.cells {
+            Kind::Segment(s) => Plain::Segment(s),
+            Kind::File(f) => Plain::File(f),
+        })
     }
 
     /// After a run that took cells: the next move is one forward, which stays at a cell that was not taken if that is
@@ -259,8 +285,8 @@ impl Source {
     pub(super) fn reseek(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
         if !self.unsettled {
             match &mut self.cells {
-                Cells::Segment(s) => s.reseek(key),
-                Cells::File(f) => ready!(f.reseek(key, src)?),
+                Kind::Segment(s) => s.reseek(key),
+                Kind::File(f) => ready!(f.reseek(key, src)?),
             }
             self.unsettled = true;
         }
@@ -338,11 +364,11 @@ impl Source {
     /// Reversed scans: to the first visible cell of the last row.
     pub(super) fn seek_to_last_row(&mut self, src: &dyn BlockSource) -> Moved {
         let behind = match &mut self.cells {
-            Cells::Segment(s) => {
+            Kind::Segment(s) => {
                 s.seek_to_last();
                 s.peek().map(|cell| row_behind(cell.row()))
             }
-            Cells::File(f) => f.file().last_key().map(|last| row_behind(key::row(last))),
+            Kind::File(f) => f.file().last_key().map(|last| row_behind(key::row(last))),
         };
         match behind {
             Some(row) => self.seek_to_row_before(&row, src),

@@ -28,6 +28,14 @@ enum Move {
     RowBefore,
 }
 
+/// What became of cells that need not be looked at one by one.
+enum Moved {
+    /// The next one is to be looked at.
+    Not,
+    On,
+    Ended(StoreEnd),
+}
+
 enum Phase {
     Pruning(Pruning),
     Starting,
@@ -196,7 +204,7 @@ impl StoreScanner {
     /// Whether the scanner stands in `row`. Only between calls that were ready.
     #[inline]
     pub fn is_in_row(&self, row: &[u8]) -> bool {
-        self.peek_row().is_some_and(|at| key::is_same_row(at, row))
+        self.peek_row().is_some_and(|at| key::is_same(at, row))
     }
 
     /// A move was interrupted: [`Self::next`] must be called before anything else is asked.
@@ -238,17 +246,11 @@ impl StoreScanner {
                 self.count_in_row = 0;
             }
             let may_run = !std::mem::take(&mut self.wants_seek) && read.cell_filter().is_none();
-            if may_run && let Some(rules) = self.matcher.run_rules() {
-                let ran = run(&mut self.merge, rules, self.scan.read_point, read);
-                if ran.cells > 0 {
-                    self.count_in_row += ran.included;
-                    self.kept = ran.kept;
-                    self.wants_seek = ran.wants_seek;
-                    self.pending = Move::Next;
-                    match ran.end {
-                        Some(end) => return Ok(Step::Ready(end)),
-                        None => continue,
-                    }
+            if may_run {
+                match self.run_cells(begins_row, read) {
+                    Moved::Not => {}
+                    Moved::On => continue,
+                    Moved::Ended(end) => return Ok(Step::Ready(end)),
                 }
             }
             let Some(cell) = self.merge.peek() else { continue };
@@ -273,6 +275,24 @@ impl StoreScanner {
                 return Ok(Step::Ready(end));
             }
         }
+    }
+
+    /// Takes plain cells of the row, or leaves it if it is over.
+    #[inline]
+    fn run_cells(&mut self, begins_row: bool, read: &mut RowRead<'_>) -> Moved {
+        if !begins_row && self.merge.peek_key().is_some_and(|key| !self.matcher.is_in_row(key)) {
+            return self.decide_move(Match::Done, read).map_or(Moved::On, Moved::Ended);
+        }
+        let Some(rules) = self.matcher.run_rules() else { return Moved::Not };
+        let ran = run(&mut self.merge, rules, self.scan.read_point, read);
+        if ran.cells == 0 {
+            return Moved::Not;
+        }
+        self.count_in_row += ran.included;
+        self.kept = ran.kept;
+        self.wants_seek = ran.wants_seek;
+        self.pending = Move::Next;
+        ran.end.map_or(Moved::On, Moved::Ended)
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells; if that takes no more than a few

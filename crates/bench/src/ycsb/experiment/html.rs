@@ -41,7 +41,7 @@ fn about(report: &Report) -> Markup {
             " regions, keys hashed. A client thread has one operation under way; all threads share one connection, as in HBase's own "
             "client. Each measurement " (trimmed(&three(lengths.seconds))) " s after " (trimmed(&three(lengths.warmup)))
             " s of warming up, and each workload is warmed up before by the most threads; client and server share the machine. "
-            "The order is A, B, C, F, D, E: the last two insert."
+            "The order is A, B, C, F, D, E, and before E the table is deleted and loaded anew, as YCSB's documentation has it."
         }
         p { (durability(o.hsync)) }
         (frame::origin(&Origin {

@@ -1,4 +1,4 @@
-//! [`Measure`]: one server's part: its table, and one workload after the other.
+//! [`Measure`]: one server's part: its table, and one workload after the other, in the order that YCSB's own documentation prescribes.
 
 use super::options::YcsbBench;
 use super::record::{Record, Second};
@@ -65,12 +65,15 @@ impl<'a> Measure<'a> {
         let lengths = self.options.settings();
         self.step("load");
         let admin = self.create().await?;
-        let threads = self.options.load_threads as usize;
-        let load = self.load(threads).await?;
+        let load = self.load().await?;
         self.settle(&admin).await?;
         let mut measurements = Vec::new();
         for mix in self.options.workloads() {
             let most = self.options.most_threads();
+            if mix.wants_fresh_table() && !measurements.is_empty() {
+                self.step(&format!("{}, load", mix.name()));
+                self.load_anew(&admin).await?;
+            }
             self.step(&format!("{}, warm up", mix.name()));
             let warmup = Duration::from_secs_f64(lengths.warmup);
             if !warmup.is_zero() {
@@ -95,7 +98,8 @@ impl<'a> Measure<'a> {
     }
 
     /// A tenth of the records by single inserts, which are measured, the rest in batches.
-    async fn load(&self, threads: usize) -> Result<Measurement, Error> {
+    async fn load(&self) -> Result<Measurement, Error> {
+        let threads = self.options.load_threads as usize;
         let records = self.records.get();
         let single = (records / 10).max(1);
         let count = |count: u64| count.to_string();
@@ -108,6 +112,17 @@ impl<'a> Measure<'a> {
         ];
         self.session("load", threads, &rest, Length::Load).await?;
         Ok(load)
+    }
+
+    /// The table is deleted and made and loaded again.
+    async fn load_anew(&self, admin: &Admin) -> Result<(), Error> {
+        let name: TableName = TABLE.parse().map_err(martite_client::Error::from)?;
+        admin.disable_table(&name).await?;
+        admin.delete_table(&name).await?;
+        self.records.set(self.options.settings().records);
+        let admin = self.create().await?;
+        self.load().await?;
+        self.settle(&admin).await
     }
 
     /// The table, with regions as YCSB's guide to HBase splits it.

@@ -43,7 +43,9 @@ async fn measure(options: &YcsbBench) -> Result<Report, Error> {
         servers: Vec::new(),
     };
     // Each server is started and its table loaded, too; each workload is warmed up.
-    let each = 2 + options.workloads().len() * (1 + options.threads.len());
+    let workloads = options.workloads();
+    let loaded_anew = workloads.iter().skip(1).filter(|mix| mix.wants_fresh_table()).count();
+    let each = 2 + loaded_anew + workloads.len() * (1 + options.threads.len());
     let progress = Progress::new((options.servers.len() * each) as u64);
     for spec in &options.servers {
         let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;

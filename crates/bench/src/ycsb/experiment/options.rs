@@ -7,7 +7,8 @@ use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// YCSB's core workloads. Those that insert come last, as YCSB recommends.
+/// YCSB's core workloads, in the order that YCSB's documentation prescribes: those that insert come last, and E has a table that
+/// was loaded for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mix {
@@ -50,6 +51,11 @@ impl Mix {
         }
     }
 
+    /// Whether the table is deleted and loaded anew, if others have run on it.
+    pub fn wants_fresh_table(self) -> bool {
+        self == Mix::E
+    }
+
     /// Proportions and distributions, as YCSB's files have them.
     pub fn properties(self) -> &'static [(&'static str, &'static str)] {
         const NONE: (&str, &str) = ("updateproportion", "0");
@@ -81,7 +87,8 @@ pub struct YcsbBench {
     /// its CPU and disk are to be read. On one that runs, the table usertable must not be there; it stays.
     #[arg(long, value_delimiter = ',', default_value = "martite", value_name = "SERVER,…", verbatim_doc_comment)]
     pub servers: Vec<Spec>,
-    /// Workloads [default: all]; A, B, C, F, D, E is their order
+    /// Workloads [default: all]; A, B, C, F, D, E is their order, and before E the table is deleted and loaded anew, as
+    /// YCSB's documentation has it
     #[arg(long, value_delimiter = ',', value_name = "WORKLOAD,…", ignore_case = true)]
     pub workloads: Vec<Mix>,
     /// Client threads: each has one operation under way; all share one connection, as in HBase's client

@@ -1,0 +1,226 @@
+//! Plain cells of a row, copied one after the other: what most reads spend their time with.
+//!
+//! Most rows of most files are puts without tags, each the only version of its column, or with few older ones that are not
+//! wanted. Those are judged by a few words of memory and copied as they lie in the block. At the first cell that is anything
+//! else, this ends.
+
+use crate::{
+    Scanner,
+    cells::CellAt,
+    cells::Layout,
+    prefetch::{LINE_BYTES, prefetch},
+};
+use martite_cell::order::compare_without_row;
+use martite_cell::{CellBuf, CellType, FlatCell, key};
+use std::cmp::Ordering;
+
+/// Memory is asked for so many bytes ahead.
+const AHEAD_BYTES: usize = 16 * LINE_BYTES;
+
+/// Rows are compared in so many words, if they fit.
+const WORDS: usize = 4;
+const ROW_BYTES: usize = 8 * WORDS;
+
+/// Which cells are taken.
+pub struct PlainRules<'a> {
+    /// The row: `u16 length | row`, as its keys begin.
+    pub row_prefix: &'a [u8],
+    /// Timestamps that are wanted, both included.
+    pub oldest: u64,
+    pub newest: u64,
+    /// Sequence ids up to it are.
+    pub read_point: u64,
+    /// Cells of the row that are not before this key are not taken.
+    pub bound: Option<&'a [u8]>,
+    /// The qualifier of which a version was taken before.
+    pub column: Option<&'a [u8]>,
+    /// So many older versions of a column are passed over, one after the other.
+    pub most_older: u32,
+    /// So many cells at most, with those passed over; 1 at least.
+    pub most_cells: u64,
+    /// No more once the output has so many bytes.
+    pub bytes_end: usize,
+}
+
+/// Why no more were taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlainEnd {
+    /// As many as may be, or to the end of the block; the scanner stands at the last one that was taken, if any was.
+    Limit,
+    /// It stands at the first cell of another row.
+    Row,
+    /// It stands at a plain cell that is not before the bound.
+    Bound,
+    /// It stands at a cell to be looked at.
+    Other,
+}
+
+/// What was taken.
+pub struct PlainTaken<'s> {
+    pub cells: u64,
+    /// Older versions that were passed over.
+    pub passed: u64,
+    /// Whether the scanner has passed over some since `last`.
+    pub passed_last: bool,
+    /// Without its sequence id.
+    pub last: Option<FlatCell<'s>>,
+    pub end: PlainEnd,
+}
+
+/// A row's prefix, to be compared in words: its first bytes, and a mask of those that count.
+struct RowWords<'a> {
+    prefix: &'a [u8],
+    words: [u64; WORDS],
+    masks: [u64; WORDS],
+}
+
+impl<'a> RowWords<'a> {
+    fn new(prefix: &'a [u8]) -> RowWords<'a> {
+        let (mut bytes, mut counted) = ([0; ROW_BYTES], [0; ROW_BYTES]);
+        if let (Some(bytes), Some(counted)) = (bytes.get_mut(..prefix.len()), counted.get_mut(..prefix.len())) {
+            bytes.copy_from_slice(prefix);
+            counted.fill(0xff);
+        }
+        RowWords { prefix, words: words(&bytes), masks: words(&counted) }
+    }
+
+    /// Whether a key that `bytes` begin with is of the row.
+    #[inline(always)]
+    fn begin(&self, bytes: &[u8]) -> bool {
+        match bytes.first_chunk::<ROW_BYTES>() {
+            Some(chunk) if self.prefix.len() <= ROW_BYTES => {
+                let chunk = words(chunk);
+                let differ = |at: usize| (chunk[at] ^ self.words[at]) & self.masks[at];
+                differ(0) | differ(1) | differ(2) | differ(3) == 0
+            }
+            _ => bytes.starts_with(self.prefix),
+        }
+    }
+}
+
+#[inline(always)]
+fn words(bytes: &[u8; ROW_BYTES]) -> [u64; WORDS] {
+    let mut words = [0; WORDS];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *word = u64::from_ne_bytes(*bytes);
+    }
+    words
+}
+
+/// The last bytes of a column, which mostly tell it from its neighbour.
+#[inline(always)]
+fn ending(column: &[u8]) -> u64 {
+    column.last_chunk::<8>().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// A cell as it lies.
+struct Lying<'s> {
+    /// Lengths, key and value.
+    key_value: &'s [u8],
+    key_len: usize,
+    tags_len: u16,
+    seq_id: u64,
+    /// Bytes of all its parts.
+    len: usize,
+}
+
+impl<'s> Lying<'s> {
+    #[inline(always)]
+    fn parse(rest: &'s [u8], layout: Layout) -> Option<Lying<'s>> {
+        let lengths = u64::from_be_bytes(*rest.first_chunk::<8>()?);
+        let (key_len, value_len) = ((lengths >> 32) as usize, lengths as u32 as usize);
+        let (key_value, behind) = rest.split_at_checked(8 + key_len + value_len)?;
+        let (tags_len, seq_id, more) = match (layout, behind) {
+            (Layout { tags: false, mvcc: true }, [small @ 0..0x80, ..]) => (0, u64::from(*small), 1),
+            (Layout { tags: false, mvcc: false }, _) => (0, 0, 0),
+            (Layout { tags: true, mvcc: true }, [0, 0, small @ 0..0x80, ..]) => (0, u64::from(*small), 3),
+            _ => {
+                let cell = CellAt::parse(rest, 0, layout)?;
+                (cell.tags_len(), cell.seq_id(), cell.end as usize - key_value.len())
+            }
+        };
+        Some(Lying { key_value, key_len, tags_len, seq_id, len: key_value.len() + more })
+    }
+}
+
+impl Scanner {
+    /// Takes the current cell and those behind it in its block to `out`, as long as they are plain: puts of the row without tags,
+    /// the first of their columns.
+    #[inline(never)]
+    pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
+        let mut taken = PlainTaken { cells: 0, passed: 0, passed_last: false, last: None, end: PlainEnd::Other };
+        let layout = self.reader().layout();
+        let Some((payload, current, ahead)) = self.current() else { return taken };
+        let row = RowWords::new(rules.row_prefix);
+        let mut at = current.start as usize;
+        let mut last = None;
+        let mut last_column: &[u8] = &[];
+        let (mut last_ending, mut older) = (0, 0);
+        while let Some(rest) = payload.get(at..) {
+            prefetch_ahead(payload, at, ahead);
+            let Some(cell) = Lying::parse(rest, layout) else { break };
+            let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
+            let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
+            // A key begins with its row's length: two that begin alike so far are both long enough.
+            if !row.begin(&rest[8..]) {
+                taken.end = PlainEnd::Row;
+                break;
+            }
+            let timestamp = key::timestamp(stamp);
+            if stamp[8] != CellType::Put as u8
+                || cell.tags_len != 0
+                || cell.seq_id > rules.read_point
+                || timestamp < rules.oldest
+                || timestamp > rules.newest
+            {
+                break;
+            }
+            if rules.bound.is_some_and(|bound| compare_without_row(key, bound) != Ordering::Less) {
+                taken.end = PlainEnd::Bound;
+                break;
+            }
+            let end_of_column = ending(column);
+            let is_older = if last.is_some() {
+                end_of_column == last_ending && column == last_column
+            } else {
+                rules.column.is_some_and(|taken| taken == key::qualifier_at(key, rules.row_prefix.len()))
+            };
+            if is_older {
+                if older == rules.most_older {
+                    break;
+                }
+                older += 1;
+                taken.passed += 1;
+            } else {
+                out.push_key_value(cell.key_value);
+                last = Some((cell.key_value, cell.key_len));
+                (last_column, last_ending, older) = (column, end_of_column, 0);
+                taken.cells += 1;
+            }
+            let next = at + cell.len;
+            let enough = taken.cells + taken.passed == rules.most_cells || out.size_bytes() >= rules.bytes_end;
+            if enough || next == payload.len() {
+                taken.end = PlainEnd::Limit;
+                break;
+            }
+            at = next;
+        }
+        if let Some(cell) = CellAt::parse(payload, at as u32, layout) {
+            *current = cell;
+        }
+        taken.passed_last = older > 0;
+        taken.last = last.map(|(key_value, key_len)| FlatCell::new(&key_value[8..], key_len, &[], 0));
+        taken
+    }
+}
+
+/// Asks for the memory of what comes, a little at a time. `asked`: up to where that was done before.
+#[inline(always)]
+fn prefetch_ahead(payload: &[u8], at: usize, asked: &mut usize) {
+    *asked = (*asked).max(at);
+    let end = payload.len().min(at + AHEAD_BYTES);
+    while *asked < end {
+        prefetch(&payload[*asked..*asked + 1]);
+        *asked += LINE_BYTES;
+    }
+}

@@ -1,0 +1,134 @@
+//! `Scanner::take_plain` against the same rules, cell by cell.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod support;
+
+use martite_cell::order::compare_without_row;
+use martite_cell::{CellBuf, CellRef, CellType, OwnedCell, key};
+use martite_hfile::{FileSource, PlainEnd, PlainRules, Scanner, WriterOptions};
+use support::{Dice, drive, open, sort, write};
+
+/// Rows shorter and longer than what is compared in words; a few markers, tags, further versions and large sequence ids.
+fn cells(seed: u64, with_tags: bool) -> Vec<OwnedCell> {
+    let mut dice = Dice::new(seed);
+    let mut cells = Vec::new();
+    for number in 0..120u64 {
+        let row = format!("{}{number:03}", "r".repeat(dice.roll(50) as usize));
+        for column in 0..dice.roll(9) {
+            let qualifier =
+                ["q", "column-with-a-long-name-", ""][dice.roll(3) as usize].to_owned() + &column.to_string();
+            for _ in 0..[1, 1, 1, 1, 1, 1, 2, 4][dice.roll(8) as usize] {
+                let code = if dice.roll(25) == 0 { CellType::DeleteColumn } else { CellType::Put };
+                let key = key::flat_key(row.as_bytes(), b"f", qualifier.as_bytes(), 90 + dice.roll(20), code as u8);
+                let tags: &[u8] = if with_tags && dice.roll(25) == 0 { &[0, 2, 7, 7] } else { &[] };
+                let seq_id = [0, dice.roll(100), dice.roll(1 << 40)][dice.roll(3) as usize];
+                cells.push(OwnedCell::new(&key, &vec![7; dice.roll(60) as usize], tags, seq_id));
+            }
+        }
+    }
+    sort(&mut cells);
+    cells.dedup_by(|b, a| a.as_ref().key == b.as_ref().key);
+    cells
+}
+
+/// What a read of cells that begin at the first of `cells` does, by the words of [`PlainRules`].
+struct Expected {
+    taken: Vec<OwnedCell>,
+    passed: usize,
+    passed_last: bool,
+    end: PlainEnd,
+}
+
+fn expected(cells: &[OwnedCell], rules: &PlainRules<'_>, in_block: usize) -> Expected {
+    let mut e = Expected { taken: Vec::new(), passed: 0, passed_last: false, end: PlainEnd::Limit };
+    let (mut column, mut older, mut bytes) = (rules.column, 0, 0);
+    for (at, cell) in cells.iter().enumerate() {
+        let cell = cell.as_ref();
+        let is_older = column == Some(cell.qualifier());
+        let plain = cell.type_code() == CellType::Put as u8
+            && cell.tags.is_empty()
+            && cell.seq_id <= rules.read_point
+            && (rules.oldest..=rules.newest).contains(&cell.timestamp());
+        if !cell.key.starts_with(rules.row_prefix) {
+            e.end = PlainEnd::Row;
+        } else if !plain {
+            e.end = PlainEnd::Other;
+        } else if rules.bound.is_some_and(|bound| compare_without_row(cell.key, bound).is_ge()) {
+            e.end = PlainEnd::Bound;
+        } else if is_older && older == rules.most_older {
+            e.end = PlainEnd::Other;
+        } else {
+            if is_older {
+                (e.passed, older) = (e.passed + 1, older + 1);
+            } else {
+                e.taken.push(cells[at].clone());
+                (column, older) = (Some(cell.qualifier()), 0);
+                bytes += 4 + cell.key_value_len();
+            }
+            e.passed_last = is_older;
+            if at as u64 + 1 < rules.most_cells && bytes < rules.bytes_end && at + 1 < in_block {
+                continue;
+            }
+        }
+        return e;
+    }
+    unreachable!("the block ends before the cells do")
+}
+
+fn compare(seed: u64, with_tags: bool) {
+    let cells = cells(seed, with_tags);
+    let (bytes, _) =
+        write(&cells, WriterOptions { block_size: 700, include_tags: with_tags, ..WriterOptions::default() });
+    let src = FileSource { file: &bytes };
+    let mut scanner = Scanner::new(open(&bytes), true);
+    let mut dice = Dice::new(seed + 1);
+    let (mut ends, mut passed) = ([0; 4], 0);
+    for at in 0..cells.len() {
+        let first = cells[at].as_ref();
+        // As far as the block goes.
+        drive(&mut scanner, |s| s.seek(first.key, &src));
+        let mut in_block = 1;
+        while !scanner.is_last_in_block() {
+            drive(&mut scanner, |s| s.next(&src));
+            in_block += 1;
+        }
+        drive(&mut scanner, |s| s.seek(first.key, &src));
+        let row_prefix = [&(first.row().len() as u16).to_be_bytes()[..], first.row()].concat();
+        let later = cells[(at + dice.roll(6) as usize).min(cells.len() - 1)].as_ref();
+        let bounded = later.row() == first.row() && dice.roll(3) == 0;
+        let before = at.checked_sub(1).map(|at| cells[at].as_ref()).filter(|before| before.row() == first.row());
+        let some = |dice: &mut Dice, usual: u64, below: u64| if dice.roll(8) == 0 { dice.roll(below) } else { usual };
+        let rules = PlainRules {
+            row_prefix: &row_prefix,
+            oldest: some(&mut dice, 0, 100),
+            newest: some(&mut dice, u64::MAX, 120),
+            read_point: some(&mut dice, u64::MAX, 90),
+            bound: bounded.then_some(later.key),
+            column: before.filter(|_| dice.roll(2) == 0).map(|before| before.qualifier()),
+            most_older: dice.roll(4) as u32,
+            most_cells: some(&mut dice, 1000, 4).max(1),
+            bytes_end: some(&mut dice, 100_000, 400) as usize,
+        };
+        let e = expected(&cells[at..], &rules, in_block);
+        let mut out = CellBuf::new(false);
+        let found = scanner.take_plain(&rules, &mut out);
+        let told = (found.cells as usize, found.passed as usize, found.passed_last, found.end);
+        assert_eq!(told, (e.taken.len(), e.passed, e.passed_last, e.end), "{at}: {first:?}");
+        let last = found.last.map(|cell| cell.key().to_vec());
+        assert_eq!(last.as_deref(), e.taken.last().map(|cell| cell.as_ref().key), "{at}");
+        let kept = |cell: &CellRef<'_>| (cell.key.to_vec(), cell.value.to_vec());
+        let wanted: Vec<_> = e.taken.iter().map(|cell| kept(&cell.as_ref())).collect();
+        assert_eq!(out.iter().map(|cell| kept(&cell)).collect::<Vec<_>>(), wanted, "{at}");
+        let stands_at = at + e.taken.len() + e.passed - usize::from(e.end == PlainEnd::Limit);
+        assert!(scanner.peek().unwrap() == cells[stands_at].as_ref(), "{at}: {:?}", e.end);
+        passed += e.passed;
+        ends[e.end as usize] += 1;
+    }
+    assert!(ends.iter().all(|count| *count > 5) && passed > 5, "{ends:?} {passed}");
+}
+
+#[test]
+fn plain_cells_are_taken_as_one_by_one() {
+    (1..7).for_each(|seed| compare(seed, seed % 2 == 1));
+}
