@@ -107,6 +107,52 @@ fn words(bytes: &[u8; ROW_BYTES]) -> [u64; WORDS] {
     words
 }
 
+/// The key that others go on from.
+struct Bound<'a> {
+    key: &'a [u8],
+    /// Where its family and its qualifier begin, and how the latter does. A store has one family, so that keys of a row are told
+    /// apart by what follows it.
+    column_at: usize,
+    qualifier: Option<(usize, u64)>,
+}
+
+impl<'a> Bound<'a> {
+    fn new(key: &'a [u8], column_at: usize) -> Bound<'a> {
+        Bound { key, column_at, qualifier: None }
+    }
+
+    /// Whether `key`, of the same row, comes before it.
+    #[inline(always)]
+    fn is_behind(&mut self, key: &[u8]) -> bool {
+        if self.qualifier.is_none() {
+            self.meet(key);
+        }
+        match self.qualifier {
+            Some((at, begins)) if beginning(key, at) != begins => beginning(key, at) < begins,
+            _ => compare_without_row(key, self.key) == Ordering::Less,
+        }
+    }
+
+    /// Before the first comparison. A key that is only sought may have another family, or none.
+    fn meet(&mut self, key: &[u8]) {
+        let qualifier_at = self.column_at + 1 + self.key[self.column_at] as usize;
+        if key.get(self.column_at..qualifier_at) == self.key.get(self.column_at..qualifier_at) {
+            self.qualifier = Some((qualifier_at, beginning(self.key, qualifier_at)));
+        }
+    }
+}
+
+/// The first bytes of a key's qualifier, in order.
+#[inline(always)]
+fn beginning(key: &[u8], qualifier_at: usize) -> u64 {
+    let Some((bytes, behind)) = key.get(qualifier_at..).and_then(|rest| rest.split_first_chunk::<8>()) else {
+        return 0;
+    };
+    // The timestamp and the type lie behind the qualifier.
+    let missing = key::TS_TYPE_SIZE.saturating_sub(behind.len()).min(8);
+    u64::from_be_bytes(*bytes) & u64::MAX.checked_shl(8 * missing as u32).unwrap_or(0)
+}
+
 /// The last bytes of a column, which mostly tell it from its neighbour.
 #[inline(always)]
 fn ending(column: &[u8]) -> u64 {
@@ -153,6 +199,7 @@ impl Scanner {
         let Some((payload, current, ahead)) = self.current() else { return taken };
         let row = RowWords::new(rules.row_prefix);
         let mut at = current.start as usize;
+        let mut bound = rules.bound.map(|key| Bound::new(key, rules.row_prefix.len()));
         let mut last = None;
         let mut last_column: &[u8] = &[];
         let (mut last_ending, mut older) = (0, 0);
@@ -175,7 +222,7 @@ impl Scanner {
             {
                 break;
             }
-            if rules.bound.is_some_and(|bound| compare_without_row(key, bound) != Ordering::Less) {
+            if bound.as_mut().is_some_and(|bound| !bound.is_behind(key)) {
                 taken.end = PlainEnd::Bound;
                 break;
             }

@@ -134,6 +134,7 @@ fn main() {
     for _ in 0..updates {
         let field = dice.below(FIELDS as u64) as usize;
         let one = put(dice.skewed(rows), field..field + 1, &[b'w'; 100]);
+        cases.rig.clock.advance_ms(1);
         cases.rig.write(WriteRequest::batch(vec![one])).unwrap();
     }
     println!("{:<24} {:>8.0} ns", "update", began.elapsed().as_nanos() as f64 / updates as f64);

@@ -150,18 +150,24 @@ impl Merge {
     /// Restores the order after the top source has moved.
     #[inline]
     fn sink(&mut self) {
+        self.sink_behind(0);
+    }
+
+    /// The same, where it is known to come behind so many others.
+    #[inline]
+    fn sink_behind(&mut self, others: usize) {
         let top = self.sorted[0];
         if self.sources[top as usize].peek_key().is_none() {
             self.sorted.remove(0);
             return;
         }
-        let mut place = 1;
+        let mut place = 1 + others;
         if self.sorted.len() <= 8 {
             while place < self.sorted.len() && self.before(self.sorted[place], top) {
                 place += 1;
             }
         } else {
-            place += self.sorted[1..].partition_point(|other| self.before(*other, top));
+            place += self.sorted[place..].partition_point(|other| self.before(*other, top));
         }
         if place > 1 {
             self.sorted.copy_within(1..place, 0);
@@ -192,7 +198,7 @@ impl Merge {
         match self.sorted[..] {
             [top, next, ..] if !self.sources[next as usize].is_lazy() => {
                 self.sources[top as usize].ran(false);
-                self.sink();
+                self.sink_behind(1);
                 true
             }
             _ => false,
