@@ -6,7 +6,7 @@ use martite_cell::CellBuf;
 use martite_client::admin::by_name;
 use martite_proto as pb;
 use martite_quota::table::{Owner, SETTINGS_FAMILY, encode};
-use martite_rpc::client::{Client, ClientOptions};
+use martite_rpc::client::{CallOptions, Client, ClientOptions};
 use martite_testkit::{Admin, Server, Table};
 use pb::Message;
 use pb::mutation_proto::{ColumnValue, MutationType, column_value::QualifierValue};
@@ -153,53 +153,88 @@ fn part(region: &RegionInfo, row: &'static [u8], put: Option<&'static [u8]>) -> 
     pb::RegionAction { region: by_name(region), atomic: None, action: vec![action], condition: None }
 }
 
+/// Somebody uses the limit of a table up, and leaves.
+async fn use_up(server: &Server, info: SocketAddr, table: &TableName) {
+    let quotas = Table::connect(server.regionserver, &TableName::quota_table()).await.unwrap();
+    limit(&quotas, table, 1, pb::TimeUnit::Hours).await;
+    let reader = Arc::new(Table::connect(server.regionserver, table).await.unwrap());
+    let mut waiting = crowd(&reader, info).await;
+    waiting.abort_all();
+    while waiting.join_next().await.is_some() {}
+    drop(reader);
+    until_parked(info, 0).await;
+}
+
+async fn until_written(table: &Table, row: &[u8]) {
+    let began = Instant::now();
+    while table.get(row).await.unwrap().is_empty() {
+        assert!(began.elapsed() < PATIENCE, "the Put waits, too");
+    }
+}
+
 /// Three tables, `slow` and `late` with a limit that is used up: what a multi has to do with `free` is done at once.
 async fn multi_over_several_tables(server: &Server, info: SocketAddr) {
     let admin = Admin::connect(server.master, server.regionserver).await.unwrap();
     let mut regions = Vec::new();
-    for table in ["free", "late", "slow"] {
-        let name = TableName::parse(table).unwrap();
-        let descriptor = TableDescriptor::new(name.clone()).with_family(FamilyDescriptor::new("f"));
+    let name = |table| TableName::parse(table).unwrap();
+    for table in ["free", "late", "slow"].map(name) {
+        let descriptor = TableDescriptor::new(table.clone()).with_family(FamilyDescriptor::new("f"));
         admin.create_table(&descriptor, &[]).await.unwrap();
-        let table = Table::connect(server.regionserver, &name).await.unwrap();
-        table.put(b"row", &["f"], "q", name.as_str().as_bytes()).await.unwrap();
-        regions.push((table.load_regions().await.unwrap().remove(0), table));
+        let rows = Table::connect(server.regionserver, &table).await.unwrap();
+        rows.put(b"row", &["f"], "q", table.as_str().as_bytes()).await.unwrap();
+        regions.push((rows.load_regions().await.unwrap().remove(0), rows));
     }
     let [(free, free_table), (late, _), (slow, _)] = &regions[..] else { panic!("three") };
-    let quotas = Table::connect(server.regionserver, &TableName::quota_table()).await.unwrap();
-    let name = |table| TableName::parse(table).unwrap();
-    for table in ["slow", "late"].map(name) {
-        limit(&quotas, &table, 1, pb::TimeUnit::Hours).await;
-        // Somebody uses the limit up, and leaves.
-        let reader = Arc::new(Table::connect(server.regionserver, &table).await.unwrap());
-        let mut waiting = crowd(&reader, info).await;
-        waiting.abort_all();
-        while waiting.join_next().await.is_some() {}
-        drop(reader);
-        until_parked(info, 0).await;
+    let limited = [name("slow"), name("late")];
+    for table in &limited {
+        use_up(server, info, table).await;
     }
+    let multi = |new: &'static [u8]| {
+        let region_action = vec![
+            part(slow, b"row", None),
+            part(free, b"row", None),
+            part(late, b"row", None),
+            part(free, new, Some(b"written")),
+            part(slow, b"none", None),
+        ];
+        pb::MultiRequest { region_action, nonce_group: None, condition: None }.encode_to_vec()
+    };
+    let connect = async || Client::connect(server.regionserver, &ClientOptions::new("ClientService")).await.unwrap();
 
-    let client = Client::connect(server.regionserver, &ClientOptions::new("ClientService")).await.unwrap();
-    let region_action = vec![
-        part(slow, b"row", None),
-        part(free, b"row", None),
-        part(late, b"row", None),
-        part(free, b"new", Some(b"written")),
-        part(slow, b"none", None),
-    ];
-    let request = pb::MultiRequest { region_action, nonce_group: None, condition: None };
-    let multi = tokio::spawn(async move { client.call("Multi", &request, &[]).await });
+    // Whose call may not wait so long is refused what would, and nothing else.
+    let client = connect().await;
+    let patience = CallOptions { timeout_ms: Some(20_000), ..CallOptions::default() };
+    let answer = client.call_with("Multi", &multi(b"beside-refused"), &[], patience).await.unwrap();
+    let response: pb::MultiResponse = answer.decode().unwrap();
+    let ends = response.region_action_result.iter().map(|part| match &part.exception {
+        Some(exception) => exception.name.clone(),
+        None => part.result_or_exception.len().to_string(),
+    });
+    let refused = "org.apache.hadoop.hbase.quotas.RpcThrottlingException";
+    assert_eq!(ends.collect::<Vec<_>>(), [refused, "1", refused, "1", refused]);
+    until_written(free_table, b"beside-refused").await;
+    until_parked(info, 0).await;
+
+    // Whose client goes, waits no longer; what was done is done.
+    let (leaves, request) = (connect().await, multi(b"before-leaving"));
+    let left = tokio::spawn(async move { leaves.call_with("Multi", &request, &[], CallOptions::default()).await });
+    until_parked(info, 2).await;
+    until_written(free_table, b"before-leaving").await;
+    left.abort();
+    assert!(left.await.unwrap_err().is_cancelled());
+    until_parked(info, 0).await;
+
+    let request = multi(b"new");
+    let multi = tokio::spawn(async move { client.call_with("Multi", &request, &[], CallOptions::default()).await });
     // The two tables wait each for itself; the third does not.
     until_parked(info, 2).await;
-    let began = Instant::now();
-    while free_table.get(b"new").await.unwrap().is_empty() {
-        assert!(began.elapsed() < PATIENCE, "the Put waits, too");
-    }
+    until_written(free_table, b"new").await;
     until_parked(info, 2).await;
-    limit(&quotas, &name("slow"), 1_000_000, pb::TimeUnit::Seconds).await;
+    let quotas = Table::connect(server.regionserver, &TableName::quota_table()).await.unwrap();
+    limit(&quotas, &limited[0], 1_000_000, pb::TimeUnit::Seconds).await;
     until_parked(info, 1).await;
     assert!(!multi.is_finished());
-    limit(&quotas, &name("late"), 1_000_000, pb::TimeUnit::Seconds).await;
+    limit(&quotas, &limited[1], 1_000_000, pb::TimeUnit::Seconds).await;
 
     let answer = multi.await.unwrap().unwrap();
     let response: pb::MultiResponse = answer.decode().unwrap();

@@ -140,7 +140,7 @@ impl<T> RowIndex<T> {
 /// Puts `node` where its row is or belongs; true if the row is new.
 fn put<T>(table: &[AtomicPtr<T>], hash: u64, row: &[u8], node: *mut T, nodes: &impl Nodes<T>) -> bool {
     let tagged = node.map_addr(|address| {
-        debug_assert_eq!(address >> ADDRESS_BITS, 0, "an address has more than 48 bits");
+        assert_eq!(address >> ADDRESS_BITS, 0, "an address has more than 48 bits");
         address | (tag(hash) << ADDRESS_BITS)
     });
     for slot in slots_from(table, hash) {
