@@ -49,7 +49,7 @@ pub enum PlainEnd {
     Limit,
     /// It stands at the first cell of another row.
     Row,
-    /// It stands at a plain cell that is not before the bound.
+    /// It stands at a plain cell that is behind the bound.
     Bound,
     /// It stands at a cell to be looked at.
     Other,
@@ -121,15 +121,15 @@ impl<'a> Bound<'a> {
         Bound { key, column_at, qualifier: None }
     }
 
-    /// Whether `key`, of the same row, comes before it.
+    /// Where `key`, of the same row, lies.
     #[inline(always)]
-    fn is_behind(&mut self, key: &[u8]) -> bool {
+    fn compare(&mut self, key: &[u8]) -> Ordering {
         if self.qualifier.is_none() {
             self.meet(key);
         }
         match self.qualifier {
-            Some((at, begins)) if beginning(key, at) != begins => beginning(key, at) < begins,
-            _ => compare_without_row(key, self.key) == Ordering::Less,
+            Some((at, begins)) if beginning(key, at) != begins => beginning(key, at).cmp(&begins),
+            _ => compare_without_row(key, self.key),
         }
     }
 
@@ -222,8 +222,10 @@ impl Scanner {
             {
                 break;
             }
-            if bound.as_mut().is_some_and(|bound| !bound.is_behind(key)) {
-                taken.end = PlainEnd::Bound;
+            let side = bound.as_mut().map_or(Ordering::Less, |bound| bound.compare(key));
+            if side != Ordering::Less {
+                // Which of two cells with the same key comes first is not told by that.
+                taken.end = if side == Ordering::Greater { PlainEnd::Bound } else { PlainEnd::Other };
                 break;
             }
             let end_of_column = ending(column);

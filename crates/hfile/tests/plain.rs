@@ -54,9 +54,9 @@ fn expected(cells: &[OwnedCell], rules: &PlainRules<'_>, in_block: usize) -> Exp
             e.end = PlainEnd::Row;
         } else if !plain {
             e.end = PlainEnd::Other;
-        } else if rules.bound.is_some_and(|bound| compare_without_row(cell.key, bound).is_ge()) {
+        } else if rules.bound.is_some_and(|bound| compare_without_row(cell.key, bound).is_gt()) {
             e.end = PlainEnd::Bound;
-        } else if is_older && older == rules.most_older {
+        } else if rules.bound == Some(cell.key) || (is_older && older == rules.most_older) {
             e.end = PlainEnd::Other;
         } else {
             if is_older {
@@ -97,6 +97,10 @@ fn compare(seed: u64, with_tags: bool) {
         let row_prefix = [&(first.row().len() as u16).to_be_bytes()[..], first.row()].concat();
         let later = cells[(at + dice.roll(6) as usize).min(cells.len() - 1)].as_ref();
         let bounded = later.row() == first.row() && dice.roll(3) == 0;
+        // Mostly between two cells.
+        let mut bound_key = later.key.to_vec();
+        let type_at = bound_key.len() - 1;
+        bound_key[type_at] += (dice.roll(4) > 0) as u8;
         let before = at.checked_sub(1).map(|at| cells[at].as_ref()).filter(|before| before.row() == first.row());
         let some = |dice: &mut Dice, usual: u64, below: u64| if dice.roll(8) == 0 { dice.roll(below) } else { usual };
         let rules = PlainRules {
@@ -104,7 +108,7 @@ fn compare(seed: u64, with_tags: bool) {
             oldest: some(&mut dice, 0, 100),
             newest: some(&mut dice, u64::MAX, 120),
             read_point: some(&mut dice, u64::MAX, 90),
-            bound: bounded.then_some(later.key),
+            bound: bounded.then_some(&bound_key[..]),
             column: before.filter(|_| dice.roll(2) == 0).map(|before| before.qualifier()),
             most_older: dice.roll(4) as u32,
             most_cells: some(&mut dice, 1000, 4).max(1),

@@ -226,9 +226,14 @@ impl<'s> Taker<'_, 's> {
         {
             return Visit::Leave;
         }
-        if self.bound.is_some_and(|bound| compare_without_row(key, bound) != Ordering::Less) {
-            self.crossed = true;
-            return Visit::Leave;
+        match self.bound.map_or(Ordering::Less, |bound| compare_without_row(key, bound)) {
+            Ordering::Less => {}
+            // Which of the two comes first is not told by their keys.
+            Ordering::Equal => return Visit::Leave,
+            Ordering::Greater => {
+                self.crossed = true;
+                return Visit::Leave;
+            }
         }
         let qualifier = key::qualifier_at(key, self.row_prefix.len());
         let (is_older, has_all) = match &self.last {
