@@ -98,8 +98,12 @@ impl Measure<'_> {
     pub async fn at_share(&self) -> Result<Throttling, Error> {
         let mut options = self.options.clone();
         if let (Some(share), true) = (options.free_share, options.wants_capacity()) {
+            // An open loop costs this program more than a closed one, and both share the machine: the closed one tells how much to
+            // want, the open one how much of it can be had.
             let busy = self.run(&plan::busy(self.options), true).await?;
-            options.free_rate = (share * busy.operations_per_s).max(1.0);
+            options.free_rate = 2.0 * busy.operations_per_s.max(1.0);
+            let most = self.run(&plan::alone(&options), false).await?;
+            options.free_rate = (share * most.operations_per_s).max(1.0);
         }
         Ok(options)
     }

@@ -266,7 +266,7 @@ pub fn count(options: &Throttling) -> usize {
     let capacity = usize::from(!options.has(Experiment::Study));
     has(Experiment::Study, study(options).len())
         + has(Experiment::Total, TOTAL_ORDER.len() + capacity)
-        + usize::from(options.wants_capacity())
+        + 2 * usize::from(options.wants_capacity())
         + if limits > 0 { 1 + limits } else { 0 }
         + has(Experiment::Priority, 3)
         + has(Experiment::Change, 1)
@@ -328,7 +328,7 @@ mod tests {
     fn runs_are_counted() {
         assert_eq!(count(&options(&["--experiments", "users"])), 1);
         assert_eq!(count(&options(&["--experiments", "total"])), 7);
-        assert_eq!(count(&options(&["--experiments", "priority", "--free-share", "0.7"])), 4);
+        assert_eq!(count(&options(&["--experiments", "priority", "--free-share", "0.7"])), 5);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
         assert_eq!(count(&options(&[])), 12 + 6 + 1 + 7 + 1 + 1 + 1 + 1 + 3 + 1 + 1 + 3);
     }
