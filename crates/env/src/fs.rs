@@ -68,6 +68,11 @@ pub trait FileSystem: Send + Sync + 'static {
     /// Makes the directory's entries durable, as they are now.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
+    /// Whether so many bytes are on their way to the disk that the system is about to make writers wait for them.
+    fn is_behind(&self) -> bool {
+        false
+    }
+
     /// Length of a file in bytes.
     fn len(&self, path: &Path) -> io::Result<u64> {
         Ok(self.open(path)?.len())

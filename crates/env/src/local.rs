@@ -70,6 +70,17 @@ impl FileWriter for LocalWriter {
     }
 }
 
+/// Writers wait from the middle between the two thresholds on (`balance_dirty_pages`); four fifths of that are near.
+fn is_behind(vmstat: &str) -> bool {
+    let pages = |name: &str| {
+        let value = vmstat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        value.parse::<u64>().ok()
+    };
+    let dirty = pages("nr_dirty").zip(pages("nr_writeback"));
+    let thresholds = pages("nr_dirty_background_threshold").zip(pages("nr_dirty_threshold"));
+    dirty.zip(thresholds).is_some_and(|((dirty, writeback), (low, high))| (dirty + writeback) * 5 >= (low + high) * 2)
+}
+
 impl FileSystem for LocalFs {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>> {
         let named = |e| at(path, e);
@@ -155,7 +166,30 @@ impl FileSystem for LocalFs {
         File::open(dir).and_then(|d| d.sync_all()).map_err(|e| at(dir, e))
     }
 
+    /// Linux: near the point from which on writers are put to sleep. Elsewhere this is not known.
+    fn is_behind(&self) -> bool {
+        fs::read_to_string("/proc/vmstat").is_ok_and(|vmstat| is_behind(&vmstat))
+    }
+
     fn len(&self, path: &Path) -> io::Result<u64> {
         fs::metadata(path).map(|m| m.len()).map_err(|e| at(path, e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_behind;
+
+    #[test]
+    fn writers_wait_before_a_threshold_is_reached() {
+        let vmstat = |dirty: u64, writeback: u64| {
+            format!(
+                "nr_free_pages 7\nnr_dirty {dirty}\nnr_writeback {writeback}\nnr_writeback_temp 99999\n\
+                 nr_dirty_threshold 2000\nnr_dirty_background_threshold 1000\n"
+            )
+        };
+        assert!(!is_behind(&vmstat(0, 0)) && !is_behind(&vmstat(600, 599)));
+        assert!(is_behind(&vmstat(600, 600)) && is_behind(&vmstat(1200, 0)) && is_behind(&vmstat(0, 5000)));
+        assert!(!is_behind("nr_dirty 5000\n"), "not a system that tells");
     }
 }

@@ -69,6 +69,7 @@ struct State {
     mutations: u64,
     faults: Vec<Armed>,
     halted: bool,
+    behind: bool,
 }
 
 struct Armed {
@@ -136,6 +137,7 @@ impl MemFs {
             mutations: 0,
             faults: Vec::new(),
             halted: false,
+            behind: false,
         };
         MemFs { state: Arc::new(Mutex::new(state)), clock }
     }
@@ -176,6 +178,11 @@ impl MemFs {
             nodes.insert(inode, kept);
         }
         MemFs::from_nodes(nodes, state.next_inode, Arc::clone(&self.clock))
+    }
+
+    /// What [`FileSystem::is_behind`] is to say.
+    pub fn set_behind(&self, behind: bool) {
+        self.state.lock().behind = behind;
     }
 
     /// Arms a failure.
@@ -537,6 +544,10 @@ impl FileSystem for MemFs {
             }
         };
         Ok(live.iter().map(entry).collect())
+    }
+
+    fn is_behind(&self) -> bool {
+        self.state.lock().behind
     }
 
     fn exists(&self, path: &Path) -> bool {

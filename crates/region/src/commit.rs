@@ -79,11 +79,16 @@ impl Region {
         Ok(Committed { seq, ticket, durability })
     }
 
-    /// Lets the write become visible when it is durable, and returns its number. Not under locks: those who wait for
-    /// earlier writes may be told here.
+    /// Lets the write become visible when it is durable, and returns its number. Not under locks: the log may be written
+    /// here, and those who wait for this and other writes told.
     pub(crate) fn finish(&self, committed: Committed) -> u64 {
         let Committed { seq, ticket, durability } = committed;
-        self.complete_when_durable(seq, ticket, durability);
+        let wal = &self.ctx.wal;
+        match ticket.filter(|_| durability > Durability::AsyncWal) {
+            None => self.mvcc.complete(seq),
+            Some(ticket) if durability == Durability::FsyncWal => wal.on_forced(ticket, self.when_durable(seq)),
+            Some(ticket) => wal.on_synced_here(ticket, self.when_durable(seq)),
+        }
         if self.account_memstore() > self.settings.flush_size_bytes {
             self.want_flush();
         }
@@ -148,13 +153,10 @@ impl Region {
         }
     }
 
-    /// Completes the number once the log is as durable as asked for; at once where nothing is to be waited for.
-    pub(crate) fn complete_when_durable(&self, seq: u64, ticket: Option<Ticket>, durability: Durability) {
-        let Some(ticket) = ticket.filter(|_| durability > Durability::AsyncWal) else {
-            return self.mvcc.complete(seq);
-        };
+    /// Completes the number.
+    pub(crate) fn when_durable(&self, seq: u64) -> Box<dyn FnOnce(Result<(), WalError>) + Send> {
         let (mvcc, events) = (self.mvcc.clone(), self.ctx.events.clone());
-        let done = Box::new(move |result: Result<(), WalError>| match result {
+        Box::new(move |result| match result {
             Ok(()) => mvcc.complete(seq),
             Err(error) => {
                 let error = RegionError::Wal(error);
@@ -163,12 +165,7 @@ impl Region {
                     events.must_stop(&error);
                 }
             }
-        });
-        if durability == Durability::FsyncWal {
-            self.ctx.wal.on_forced(ticket, done);
-        } else {
-            self.ctx.wal.on_synced(ticket, done);
-        }
+        })
     }
 
     /// Nothing can be acknowledged any more.

@@ -10,7 +10,7 @@
 //! WALPrettyPrinter read them.
 
 use crate::commit::EditKey;
-use crate::{Durability, Region, RegionError};
+use crate::{Region, RegionError};
 use bytes::Bytes;
 use martite_cell::{CellBuf, OwnedCell};
 use martite_proto::{self as pb, Message, flush_descriptor::FlushAction, region_event_descriptor::EventType};
@@ -44,7 +44,11 @@ impl Region {
             ..Entry::default()
         };
         let (seq, ticket) = self.append(Some(entry))?;
-        self.complete_when_durable(seq, ticket, Durability::SyncWal);
+        // Flushes hold a lock here.
+        match ticket {
+            Some(ticket) => self.ctx.wal.on_synced(ticket, self.when_durable(seq)),
+            None => self.mvcc.complete(seq),
+        }
         Ok(seq)
     }
 

@@ -8,6 +8,9 @@
 //!                                    f(Ok) f(Ok) … in order ◄────────┘
 //! ```
 //!
+//! Where entries need not reach the disk (`hbase.wal.hsync` false), a caller may write in the thread's place
+//! ([`Wal::on_synced_here`]): that takes less than to wake the thread.
+//!
 //! The WAL thread never waits for more work: while it syncs, the next batch gathers by itself. A failed write or sync
 //! poisons the log: every waiter and every later call gets the error, because nobody knows what is on the disk.
 //!
@@ -20,11 +23,13 @@ mod dictionary;
 pub mod entry;
 mod error;
 pub mod format;
+mod leader;
 mod log;
 mod options;
 mod parse;
 mod reader;
 mod split;
+mod tail;
 mod writer;
 
 pub use entry::{Entry, Scope};

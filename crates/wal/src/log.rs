@@ -1,4 +1,5 @@
-//! [`Wal`]: the log that a server writes, as its callers see it. The thread that writes is in `writer.rs`.
+//! [`Wal`]: the log that a server writes, as its callers see it. The thread that writes is in `writer.rs`, callers that do so
+//! themselves in `leader.rs`.
 //!
 //! An append encodes its entry outside any lock, then copies it into the pending buffer under one short lock. A sync
 //! puts a callback beside it. Whatever gathers there while the WAL thread is busy is its next batch.
@@ -7,15 +8,17 @@ use crate::accounting::{Accounting, FileAccount, RegionAccount};
 use crate::entry::Entry;
 use crate::error::WalError;
 use crate::format::{Checksum, append_entry, crc32c};
+use crate::leader::Leading;
 use crate::options::{WalContext, WalOptions};
+use crate::tail::Tail;
 use crate::writer::Writer;
 use bytes::Bytes;
 use martite_env::{Clock, FileSystem};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 
@@ -89,6 +92,7 @@ pub(crate) struct Shared {
     /// Finished files, oldest first, and the current one. Archiving happens under this lock.
     pub files: Mutex<Files>,
     pub counters: Counters,
+    pub leading: Leading,
 }
 
 #[derive(Default)]
@@ -97,6 +101,8 @@ pub(crate) struct Queue {
     /// Ticket of the last append.
     pub last: u64,
     pub rolls: Vec<RollReply>,
+    /// The file is large: the WAL thread is to begin a new one.
+    pub roll_due: bool,
     pub closing: bool,
     /// Why nothing more can be written.
     pub end: Option<WalError>,
@@ -113,6 +119,8 @@ pub(crate) struct Batch {
     /// The checksum of the first entry: its flags are known when it is written.
     pub first: Option<Checksum>,
     pub waiters: Vec<Waiter>,
+    /// One of them waits for the disk, whatever the options say.
+    pub forced: bool,
     /// The highest sequence id of each run of entries of one region.
     pub notes: Vec<(Arc<RegionAccount>, u64)>,
     /// Ticket of the last entry.
@@ -142,6 +150,8 @@ pub(crate) struct FinishedFile {
 pub(crate) struct Counters {
     /// Ticket up to which everything is durable.
     pub synced: AtomicU64,
+    /// There are bytes in the current file that the disk may not have.
+    pub unsynced: AtomicBool,
     pub current_size_bytes: AtomicU64,
     pub appended_bytes: AtomicU64,
     pub batches: AtomicU64,
@@ -151,7 +161,8 @@ pub(crate) struct Counters {
 
 /// A log and its writer thread. Dropping it closes it.
 pub struct Wal {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) tail: Arc<Mutex<Tail>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -177,11 +188,13 @@ impl Wal {
             room: Condvar::new(),
             files: Mutex::default(),
             counters: Counters::default(),
+            leading: Leading::default(),
         });
-        let writer = Writer::create(Arc::clone(&shared))?;
+        let tail = Arc::new(Mutex::new(Tail::create(&shared)?));
+        let writer = Writer::new(Arc::clone(&shared), Arc::clone(&tail));
         let thread = std::thread::Builder::new().name("wal".into()).spawn(move || writer.run());
         let thread = thread.map_err(|e| WalError::io("start the log's thread", e))?;
-        Ok(Arc::new(Wal { shared, thread: Mutex::new(Some(thread)) }))
+        Ok(Arc::new(Wal { shared, tail, thread: Mutex::new(Some(thread)) }))
     }
 
     /// Puts an entry at the end of the log, in memory. Blocks only while too many bytes wait to be written.
@@ -247,14 +260,23 @@ impl Wal {
     }
 
     fn wait_for(&self, ticket: Ticket, force: bool, f: Completion) {
+        if let Some(queue) = self.queue_waiter(Waiter { ticket: ticket.0, force, f }) {
+            wake(&self.shared, &queue);
+        }
+    }
+
+    /// Puts a waiter beside what is pending; None: the log has ended, and it was told so.
+    pub(crate) fn queue_waiter(&self, waiter: Waiter) -> Option<MutexGuard<'_, Queue>> {
         let mut queue = self.shared.queue.lock();
         if let Some(end) = queue.end.clone() {
             drop(queue);
-            let durable = ticket.0 <= self.shared.counters.synced.load(Ordering::Acquire);
-            return f(if durable { Ok(()) } else { Err(end) });
+            let durable = waiter.ticket <= self.shared.counters.synced.load(Ordering::Acquire);
+            (waiter.f)(if durable { Ok(()) } else { Err(end) });
+            return None;
         }
-        queue.batch.waiters.push(Waiter { ticket: ticket.0, force, f });
-        wake(&self.shared, &queue);
+        queue.batch.forced |= waiter.force;
+        queue.batch.waiters.push(waiter);
+        Some(queue)
     }
 
     /// Waits until the entry is durable.
@@ -387,7 +409,7 @@ impl Drop for Wal {
     }
 }
 
-fn wake(shared: &Shared, queue: &Queue) {
+pub(crate) fn wake(shared: &Shared, queue: &Queue) {
     if queue.waiting {
         shared.work.notify_one();
     }
