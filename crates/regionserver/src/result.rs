@@ -2,6 +2,7 @@
 
 use martite_cell::{CellBuf, CellRef, Codec};
 use martite_proto as pb;
+use std::cell::Cell;
 
 /// A `Result` whose cells stand in the message.
 pub fn inline<'a>(cells: impl Iterator<Item = CellRef<'a>>) -> pb::Result {
@@ -42,6 +43,37 @@ pub fn buffer(codec: Option<Codec>) -> CellBuf {
     CellBuf::new(codec.is_some_and(Codec::carries_tags))
 }
 
+/// More than this is never set aside before it is known that a row needs it.
+const MOST_ROOM: usize = 4 << 10;
+
+thread_local! {
+    /// Bytes and cells of the last row that this thread has answered.
+    static LAST_ROW: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// [`buffer`] for one row, with room for one like the last: rows of a table are mostly alike, and a buffer that grows with each cell
+/// is moved several times.
+pub fn row_buffer(codec: Option<Codec>) -> CellBuf {
+    let mut cells = buffer(codec);
+    let (bytes, count) = LAST_ROW.get();
+    if count > 0 {
+        cells.reserve(bytes, count);
+    }
+    cells
+}
+
+/// The cell block of a row from [`row_buffer`].
+pub fn row_block(cells: CellBuf, codec: Codec) -> Vec<u8> {
+    let bytes = cells.size_bytes();
+    LAST_ROW.set(if bytes <= MOST_ROOM { (bytes, cells.len()) } else { (0, 0) });
+    let mut block = block(cells, codec);
+    // Answers may wait for their client for long.
+    if block.capacity() / 2 > bytes {
+        block.shrink_to_fit();
+    }
+    block
+}
+
 /// The cell block in the client's form.
 pub fn block(cells: CellBuf, codec: Codec) -> Vec<u8> {
     match codec {
@@ -51,5 +83,29 @@ pub fn block(cells: CellBuf, codec: Codec) -> Vec<u8> {
             cells.iter().for_each(|c| codec.append(&mut out, &c));
             out
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use martite_cell::OwnedCell;
+
+    fn answered(cells: usize) -> Vec<u8> {
+        let mut buffer = row_buffer(Some(Codec::KeyValue));
+        (0..cells).for_each(|_| buffer.push(&OwnedCell::put(b"r", b"f", b"q", 1, &[7; 60]).as_ref()));
+        row_block(buffer, Codec::KeyValue)
+    }
+
+    #[test]
+    fn a_row_has_room_for_one_like_the_last_and_keeps_no_more_than_it_needs() {
+        let first = answered(10);
+        assert_eq!(row_buffer(None).into_bytes().capacity(), first.len());
+        let second = answered(10);
+        assert_eq!((&second, second.capacity()), (&first, first.len()));
+        let short = answered(1);
+        assert!(short.capacity() < 2 * short.len(), "{} of {}", short.capacity(), short.len());
+        answered(1000);
+        assert_eq!(row_buffer(None).into_bytes().capacity(), 0, "so large a row may be the only one");
     }
 }

@@ -61,7 +61,7 @@ impl RegionServer {
         let Get { region, stale, spec } = get;
         self.stats.get.hit();
         let files = self.ctx.stores.files.clone();
-        let mut cells = result::buffer(call.conn.codec);
+        let mut cells = result::row_buffer(call.conn.codec);
         match read_get(&region, &spec, &files.cache_only(), &mut cells) {
             Ok(Step::Ready(existence)) => answer(call, toll, &region, cells, existence, stale),
             Err(fault) => call.responder.fail(fault.into_exception()),
@@ -132,7 +132,7 @@ fn answer(mut call: Call, mut toll: Toll, region: &Region, cells: CellBuf, exist
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));
     let (mut result, block) = match (existence, codec) {
         (Some(exists), _) => (result::exists(exists), Vec::new()),
-        (None, Some(codec)) => (result::in_block(cells.len()), result::block(cells, codec)),
+        (None, Some(codec)) => (result::in_block(cells.len()), result::row_block(cells, codec)),
         (None, None) => (result::inline(cells.iter()), Vec::new()),
     };
     result.stale = stale.then_some(true);
