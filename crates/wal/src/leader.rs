@@ -9,7 +9,7 @@
 //! thread looks from time to time how much waits to reach the disk, and a write that took long ends leading for a while.
 
 use crate::log::{Completion, Queue, Shared, Ticket, Waiter, Wal, wake};
-use crate::writer::{end_log, has_work, poison, run_all};
+use crate::writer::{EndGuard, end_log, has_work, poison, run_all};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tracing::error;
@@ -72,7 +72,9 @@ impl Wal {
         let Some(mut tail) = self.tail.try_lock() else { return };
         let Some(batch) = tail.take(shared, &mut queue) else { return };
         drop(queue);
+        let mut guard = EndGuard::new(&self.shared, "a write to the log panicked");
         let written = tail.write(shared, batch, false);
+        guard.end = None;
         let roll_due = tail.is_roll_due();
         drop(tail);
         {

@@ -246,7 +246,8 @@ impl Wal {
         Ok(Ticket(last))
     }
 
-    /// Asks for a sync and calls `f` on the WAL thread once the entry is durable, or never will be.
+    /// Asks for a sync and calls `f` once the entry is durable, or never will be: on the WAL thread, or on that of another caller,
+    /// which writes this entry with its own ([`Wal::on_synced_here`]).
     ///
     /// Callbacks of one batch run in the order of their tickets. They must be short, and must not call `sync`, `roll`
     /// or `close`. When the log has ended, `f` is called at once, with the error, unless the entry was durable before.

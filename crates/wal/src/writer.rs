@@ -43,14 +43,14 @@ impl Writer {
 
     pub fn run(self) {
         // However this thread ends, nobody may wait for it any longer.
-        let mut guard = EndGuard { shared: Arc::clone(&self.shared), end: poison("the log's thread panicked") };
-        guard.end = match self.serve() {
+        let mut guard = EndGuard::new(&self.shared, "the log's thread panicked");
+        guard.end = Some(match self.serve() {
             Ok(()) => WalError::Closed,
             Err(e) => {
                 error!(error = %e, "the log is poisoned");
                 poison(&e.to_string())
             }
-        };
+        });
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -158,15 +158,24 @@ pub(crate) fn end_log(shared: &Shared, end: WalError) -> Vec<Waiter> {
     waiters
 }
 
-/// Ends the log when the thread does, however it does.
-struct EndGuard {
+/// Ends the log when it is dropped, with a panic or without.
+pub(crate) struct EndGuard {
     shared: Arc<Shared>,
-    end: WalError,
+    /// None: the log goes on.
+    pub end: Option<WalError>,
+}
+
+impl EndGuard {
+    pub fn new(shared: &Arc<Shared>, panic: &str) -> EndGuard {
+        EndGuard { shared: Arc::clone(shared), end: Some(poison(panic)) }
+    }
 }
 
 impl Drop for EndGuard {
     fn drop(&mut self) {
-        let waiters = end_log(&self.shared, self.end.clone());
-        run_all(waiters, &Err(self.end.clone()));
+        if let Some(end) = self.end.take() {
+            let waiters = end_log(&self.shared, end.clone());
+            run_all(waiters, &Err(end));
+        }
     }
 }
