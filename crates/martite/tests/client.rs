@@ -188,7 +188,10 @@ async fn counters_appends_and_checks_are_atomic() {
     assert!(table.check_and_mutate(check("3").mutations(both())).await.unwrap().0);
     let row = table.get(Get::row("r").column("f", "s").column("f", "t")).await.unwrap();
     assert_eq!((row.len(), row.value("f", "s")), (1, Some(&b"4"[..])));
-    let mixed = RowMutations::row("r").put(put("5")).increment(Increment::row("r").column("f", "n", 7));
+    // An Append's cell is younger than the one it replaces, by a millisecond that may still be to come: a later Put names its time.
+    let later = row.cell("f", "s").unwrap().timestamp() + 1;
+    let put_later = Put::row("r").column_at("f", "s", later, "5");
+    let mixed = RowMutations::row("r").put(put_later).increment(Increment::row("r").column("f", "n", 7));
     let row = table.mutate_row(mixed).await.unwrap();
     assert_eq!(row.counter("f", "n"), Some(310));
     let failed = table.mutate_row(both().put(Put::row("r").column("x", "q", "v"))).await.unwrap_err();
