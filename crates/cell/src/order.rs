@@ -21,7 +21,7 @@ impl Order {
     #[inline]
     pub fn rows(self, a: &[u8], b: &[u8]) -> Ordering {
         match self {
-            Order::Default => a.cmp(b),
+            Order::Default => compare(a, b),
             Order::Meta => compare_meta_rows(a, b),
         }
     }
@@ -39,6 +39,22 @@ impl Order {
     #[inline]
     pub fn cells(self, a: &CellRef<'_>, b: &CellRef<'_>) -> Ordering {
         self.keys(a.key, b.key).then_with(|| b.seq_id.cmp(&a.seq_id))
+    }
+}
+
+/// As `a.cmp(b)`, eight bytes at a time and without a call for most rows: they mostly differ early.
+#[inline]
+fn compare(a: &[u8], b: &[u8]) -> Ordering {
+    let ((words, a_rest), (others, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    for (word, other) in words.iter().zip(others) {
+        if word != other {
+            return u64::from_be_bytes(*word).cmp(&u64::from_be_bytes(*other));
+        }
+    }
+    match words.len().cmp(&others.len()) {
+        Ordering::Equal => a_rest.cmp(b_rest),
+        Ordering::Less => a_rest.cmp(&b[8 * words.len()..]),
+        Ordering::Greater => a[8 * others.len()..].cmp(b_rest),
     }
 }
 
@@ -114,6 +130,26 @@ mod tests {
         for i in 0..sorted.len() {
             for j in 0..sorted.len() {
                 assert_eq!(Order::Default.keys(&sorted[i], &sorted[j]), i.cmp(&j), "{i} against {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_compare_as_their_bytes() {
+        let texts = [
+            &b""[..],
+            b"\0",
+            b"user",
+            b"user1234",
+            b"user1235",
+            b"user12345678",
+            b"user1234567\xff",
+            b"user123456789abcdef\x80x",
+        ];
+        let rows: Vec<&[u8]> = texts.iter().flat_map(|text| (0..=text.len()).map(|len| &text[..len])).collect();
+        for a in &rows {
+            for b in &rows {
+                assert_eq!(Order::Default.rows(a, b), a.cmp(b), "{} {}", a.escape_ascii(), b.escape_ascii());
             }
         }
     }

@@ -43,32 +43,16 @@ impl CellAt {
         let key_len = u32::from_be_bytes([lengths[0], lengths[1], lengths[2], lengths[3]]) as usize;
         let value_len = u32::from_be_bytes([lengths[4], lengths[5], lengths[6], lengths[7]]) as usize;
         let value_end = 8 + key_len + value_len;
-        let (mut end, mut tags_len, mut seq_id) = (value_end, 0, 0);
+        let (mut end, mut tags_len, mut seq) = (value_end, 0, 0);
         if layout.tags {
             let len = rest.get(end..)?.first_chunk::<2>()?;
             tags_len = u16::from_be_bytes(*len);
             end += 2 + tags_len as usize;
         }
         if layout.mvcc {
-            // Small numbers are their own encoding; cells of old files have a zero here.
-            match *rest.get(end)? {
-                small @ 0..0x80 => {
-                    seq_id = u64::from(small);
-                    end += 1;
-                }
-                // A positive number of so many bytes, and enough bytes behind it to take eight at once.
-                first @ 0x88..=0x8f if rest.len() >= end + 9 => {
-                    let bytes = 0x90 - first as usize;
-                    seq_id = u64::from_be_bytes(*rest.get(end + 1..)?.first_chunk()?) >> (64 - 8 * bytes);
-                    end += 1 + bytes;
-                }
-                _ => {
-                    let mut input = Input::new(rest.get(end..)?);
-                    let before = input.len();
-                    seq_id = input.vlong().ok()? as u64;
-                    end += before - input.len();
-                }
-            }
+            let (number, len) = seq_id(rest.get(end..)?)?;
+            seq = number;
+            end += len;
         }
         if end > rest.len() {
             return None;
@@ -79,7 +63,7 @@ impl CellAt {
             value_end: start + value_end as u32,
             tags_len,
             end: start + end as u32,
-            seq_id,
+            seq_id: seq,
         })
     }
 
@@ -116,6 +100,25 @@ impl CellAt {
             len => &payload[value_end + 2..value_end + 2 + len],
         };
         FlatCell::new(&payload[key_at..value_end], (self.key_end - self.start) as usize - 8, tags, self.seq_id)
+    }
+}
+
+/// The sequence id that `bytes` begin with, and its length.
+#[inline(always)]
+pub(crate) fn seq_id(bytes: &[u8]) -> Option<(u64, usize)> {
+    match bytes {
+        // Small numbers are their own encoding; cells of old files have a zero here.
+        [small @ 0..0x80, ..] => Some((u64::from(*small), 1)),
+        // A positive number of so many bytes, and enough bytes behind it to take eight at once.
+        [first @ 0x88..=0x8f, number @ ..] if number.len() >= 8 => {
+            let len = 0x90 - *first as usize;
+            Some((u64::from_be_bytes(*number.first_chunk()?) >> (64 - 8 * len), 1 + len))
+        }
+        _ => {
+            let mut input = Input::new(bytes);
+            let number = input.vlong().ok()? as u64;
+            Some((number, bytes.len() - input.len()))
+        }
     }
 }
 

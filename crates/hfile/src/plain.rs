@@ -6,8 +6,7 @@
 
 use crate::{
     Scanner,
-    cells::CellAt,
-    cells::Layout,
+    cells::{CellAt, Layout, seq_id},
     prefetch::{LINE_BYTES, prefetch},
 };
 use martite_cell::order::compare_without_row;
@@ -171,19 +170,18 @@ struct Lying<'s> {
 }
 
 impl<'s> Lying<'s> {
+    /// `USUAL`: the layout is that of cells without tags, with sequence ids.
     #[inline(always)]
-    fn parse(rest: &'s [u8], layout: Layout) -> Option<Lying<'s>> {
+    fn parse<const USUAL: bool>(rest: &'s [u8], layout: Layout) -> Option<Lying<'s>> {
         let lengths = u64::from_be_bytes(*rest.first_chunk::<8>()?);
         let (key_len, value_len) = ((lengths >> 32) as usize, lengths as u32 as usize);
         let (key_value, behind) = rest.split_at_checked(8 + key_len + value_len)?;
-        let (tags_len, seq_id, more) = match (layout, behind) {
-            (Layout { tags: false, mvcc: true }, [small @ 0..0x80, ..]) => (0, u64::from(*small), 1),
-            (Layout { tags: false, mvcc: false }, _) => (0, 0, 0),
-            (Layout { tags: true, mvcc: true }, [0, 0, small @ 0..0x80, ..]) => (0, u64::from(*small), 3),
-            _ => {
-                let cell = CellAt::parse(rest, 0, layout)?;
-                (cell.tags_len(), cell.seq_id(), cell.end as usize - key_value.len())
-            }
+        let (tags_len, seq_id, more) = if USUAL {
+            let (seq_id, len) = seq_id(behind)?;
+            (0, seq_id, len)
+        } else {
+            let cell = CellAt::parse(rest, 0, layout)?;
+            (cell.tags_len(), cell.seq_id(), cell.end as usize - key_value.len())
         };
         Some(Lying { key_value, key_len, tags_len, seq_id, len: key_value.len() + more })
     }
@@ -192,20 +190,28 @@ impl<'s> Lying<'s> {
 impl Scanner {
     /// Takes the current cell and those behind it in its block to `out`, as long as they are plain: puts of the row without tags,
     /// the first of their columns.
-    #[inline(never)]
+    #[inline]
     pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
+        match self.reader().layout() {
+            Layout { tags: false, mvcc: true } => self.take_lying::<true>(rules, out),
+            _ => self.take_lying::<false>(rules, out),
+        }
+    }
+
+    #[inline(never)]
+    fn take_lying<'s, const USUAL: bool>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
         let mut taken = PlainTaken { cells: 0, passed: 0, passed_last: false, last: None, end: PlainEnd::Other };
         let layout = self.reader().layout();
         let Some((payload, current, ahead)) = self.current() else { return taken };
         let row = RowWords::new(rules.row_prefix);
-        let mut at = current.start as usize;
+        let (mut at, mut asked) = (current.start as usize, *ahead);
         let mut bound = rules.bound.map(|key| Bound::new(key, rules.row_prefix.len()));
         let mut last = None;
         let mut last_column: &[u8] = &[];
         let (mut last_ending, mut older) = (0, 0);
         while let Some(rest) = payload.get(at..) {
-            prefetch_ahead(payload, at, ahead);
-            let Some(cell) = Lying::parse(rest, layout) else { break };
+            prefetch_ahead(payload, at, &mut asked);
+            let Some(cell) = Lying::parse::<USUAL>(rest, layout) else { break };
             let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
             let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
             // A key begins with its row's length: two that begin alike so far are both long enough.
@@ -254,6 +260,7 @@ impl Scanner {
             }
             at = next;
         }
+        *ahead = asked;
         if let Some(cell) = CellAt::parse(payload, at as u32, layout) {
             *current = cell;
         }

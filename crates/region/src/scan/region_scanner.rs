@@ -14,6 +14,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// Room for the first Result; by that it is told how much more is wanted.
+const FIRST_BYTES: usize = 2 << 10;
+const FIRST_CELLS: usize = 16;
+
 /// Rows of one region.
 pub struct RegionScanner {
     region: Arc<Region>,
@@ -139,6 +143,7 @@ impl RegionScanner {
         let _operation = region.start_operation()?;
         if out.results.is_empty() && out.cells.is_empty() {
             self.complete_rows = 0;
+            out.cells.reserve(FIRST_BYTES, FIRST_CELLS);
             self.rows.begin_result(&out.cells);
             self.follow_flushes();
         }
@@ -293,14 +298,15 @@ impl RegionScanner {
     }
 }
 
-/// Room for the Results to come, if they are all as the first one.
+/// Room for the Results to come, if they are all as the first one, or a little larger: rows' keys may differ in length.
 fn reserve(limits: &ScanLimits, out: &mut CellBuf, results: &mut Vec<ResultMark>) {
     const MOST_BYTES: usize = 128 << 10;
     let wanted = or_max(limits.results).min(or_max(u64::from(limits.rows)));
     let most = MOST_BYTES.min(or_max(limits.size_bytes) as usize) / out.size_bytes().max(1);
     let more = usize::try_from(wanted).unwrap_or(usize::MAX).min(most).saturating_sub(1);
     results.reserve(more);
-    out.reserve(more * out.size_bytes(), more * out.len());
+    let bytes = more * out.size_bytes();
+    out.reserve(bytes + bytes / 16, more * out.len());
 }
 
 /// Zero means "no limit".

@@ -75,6 +75,9 @@ pub(crate) struct Rows {
     phase: Phase,
     /// The row last looked at.
     row: Vec<u8>,
+    /// The one behind it, if that has been looked at.
+    next: Vec<u8>,
+    knows_next: bool,
     /// Where the cells of the current Result begin.
     mark: Mark,
     cells_before: usize,
@@ -94,6 +97,8 @@ impl Rows {
             stop_row,
             phase: Phase::Open,
             row: Vec::new(),
+            next: Vec::new(),
+            knows_next: false,
             mark: out.mark(),
             cells_before: out.len(),
             bytes_before: out.size_bytes(),
@@ -125,6 +130,7 @@ impl Rows {
     /// New scanners, not open yet, that begin at the next row.
     pub(crate) fn exchange(&mut self, families: Vec<FamilyScanner>) {
         self.families = families;
+        self.knows_next = false;
         self.phase = Phase::Open;
     }
     pub(crate) fn is_done(&self) -> bool {
@@ -148,8 +154,12 @@ impl Rows {
     }
 
     /// The row that comes next; None at the end of the scan.
+    #[inline]
     pub(crate) fn next_row(&self) -> Option<&[u8]> {
-        self.families[self.next_family()?].scanner.peek_row()
+        match &self.families[..] {
+            [only] if only.essential => only.scanner.peek_row().filter(|row| !self.is_past_stop(row)),
+            families => families[self.next_family()?].scanner.peek_row(),
+        }
     }
 
     fn is_past_stop(&self, row: &[u8]) -> bool {
@@ -174,8 +184,13 @@ impl Rows {
         loop {
             let piece = match self.phase {
                 Phase::Open => ready_or_need!(self.open(read)),
-                Phase::Start => self.start_row(read),
-                Phase::Main(at) => ready_or_need!(self.read_main(at, read)),
+                Phase::Start => match self.start_row(read) {
+                    None if self.phase == Phase::Main(0) && self.families.len() == 1 => {
+                        ready_or_need!(self.read_main(0, true, read))
+                    }
+                    piece => piece,
+                },
+                Phase::Main(at) => ready_or_need!(self.read_main(at, false, read)),
                 Phase::Judge => self.judge(read)?,
                 Phase::JoinSeek(at) => ready_or_need!(self.seek_joined(at, read)),
                 Phase::Joined(at) => ready_or_need!(self.read_joined(at, read)),
@@ -240,17 +255,24 @@ impl Rows {
     /// Leaves the next row in `row`; false at the end of the scan.
     #[inline]
     fn take_next_row(&mut self) -> bool {
-        let mut last = std::mem::take(&mut self.row);
-        let next = match &self.families[..] {
-            [only] if only.essential => only.scanner.peek_row().filter(|row| !self.is_past_stop(row)),
-            _ => self.next_row(),
-        };
-        let found = next.is_some();
-        if let Some(row) = next {
-            last.clear();
-            last.extend_from_slice(row);
+        let found = std::mem::take(&mut self.knows_next) || self.look_ahead();
+        if found {
+            std::mem::swap(&mut self.row, &mut self.next);
         }
-        self.row = last;
+        found
+    }
+
+    /// Leaves the row that comes next in `next`; false at the end of the scan.
+    #[inline]
+    fn look_ahead(&mut self) -> bool {
+        let mut next = std::mem::take(&mut self.next);
+        let row = self.next_row();
+        let found = row.is_some();
+        if let Some(row) = row {
+            next.clear();
+            next.extend_from_slice(row);
+        }
+        self.next = next;
         found
     }
 
@@ -260,11 +282,17 @@ impl Rows {
         read.limits.too_big_at = self.bytes_before.saturating_add(self.bounds.max_row_bytes);
     }
 
-    fn read_main(&mut self, from: usize, read: &mut RowRead<'_>) -> Result<Step<Option<Piece>>, RegionError> {
+    /// `stands`: it is known that the family `from` stands in the row.
+    fn read_main(
+        &mut self,
+        from: usize,
+        stands: bool,
+        read: &mut RowRead<'_>,
+    ) -> Result<Step<Option<Piece>>, RegionError> {
         self.set_row_limits(read);
         for at in from..self.families.len() {
             self.phase = Phase::Main(at);
-            if !self.families[at].essential || !self.stands_in_row(at) {
+            if !self.families[at].essential || !((stands && at == from) || self.stands_in_row(at)) {
                 continue;
             }
             match ready_or_need!(self.families[at].scanner.next(read)) {
@@ -446,10 +474,8 @@ impl Rows {
         if let Some(filter) = read.filter.as_deref_mut() {
             filter.reset();
         }
-        self.phase = match self.next_row() {
-            Some(_) => Phase::Start,
-            None => Phase::Done,
-        };
+        self.knows_next = self.look_ahead();
+        self.phase = if self.knows_next { Phase::Start } else { Phase::Done };
     }
 
     /// After a refused row: whether it is time to tell the caller.

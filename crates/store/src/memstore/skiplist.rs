@@ -260,6 +260,10 @@ impl SkipList {
         let mut before = start;
         loop {
             let next = self.link_after(before, level).load(Mem::Acquire);
+            if level > 0 {
+                // Where the search goes on if `next` is too far: most of what it costs is waiting for nodes.
+                prefetch(self.link_after(before, level - 1).load(Mem::Relaxed));
+            }
             if next.is_null() || self.compare(next, key, seq_id) != Ordering::Less {
                 return (before, next);
             }

@@ -54,7 +54,7 @@ impl CompactionMatcher {
             return Match::Include;
         }
         if !self.row.holds(cell.key) {
-            self.row.set(cell);
+            self.row.set(cell.key);
             self.tracker.reset();
         }
         let (timestamp, type_code) = (cell.timestamp(), cell.type_code());

@@ -146,9 +146,10 @@ pub(super) struct CurrentRow {
 }
 
 impl CurrentRow {
-    pub(super) fn set(&mut self, cell: &CellRef<'_>) {
+    #[inline]
+    pub(super) fn set(&mut self, key: &[u8]) {
         self.prefix.clear();
-        self.prefix.extend_from_slice(&cell.key[..2 + key::row_len(cell.key)]);
+        self.prefix.extend_from_slice(&key[..2 + key::row_len(key)]);
         self.set = true;
     }
     pub(super) fn clear(&mut self) {
@@ -234,8 +235,10 @@ impl UserMatcher {
         }
     }
 
-    pub(super) fn set_row(&mut self, cell: &CellRef<'_>) {
-        self.row.set(cell);
+    /// `key`: of the first cell of the row.
+    #[inline]
+    pub(super) fn set_row(&mut self, key: &[u8]) {
+        self.row.set(key);
         self.tracker.reset();
         self.range_markers = 0;
         self.last_marker.clear();

@@ -130,17 +130,18 @@ impl Merge {
     /// Whether source `a` comes before source `b`; both have a cell.
     #[inline]
     fn before(&self, a: u16, b: u16) -> bool {
-        let (Some(x), Some(y)) = (self.sources[a as usize].peek(), self.sources[b as usize].peek()) else {
-            return false;
-        };
+        let (x, y) = (&self.sources[a as usize], &self.sources[b as usize]);
+        let (Some(x_key), Some(y_key)) = (x.peek_key(), y.peek_key()) else { return false };
         if self.reversed {
-            match self.order.rows(x.row(), y.row()) {
+            match self.order.rows(key::row(x_key), key::row(y_key)) {
                 Ordering::Less => return false,
                 Ordering::Greater => return true,
                 Ordering::Equal => {}
             }
         }
-        match self.order.cells(&x, &y) {
+        let seq_id = |source: &Source| source.peek().map_or(0, |cell| cell.seq_id);
+        let compared = self.order.keys(x_key, y_key).then_with(|| seq_id(y).cmp(&seq_id(x)));
+        match compared {
             Ordering::Less => true,
             Ordering::Equal => a < b,
             Ordering::Greater => false,
@@ -203,6 +204,19 @@ impl Merge {
             }
             _ => false,
         }
+    }
+
+    /// After a run that left its row, of which no other source has cells: to the next row, if that takes no step of a source.
+    #[inline]
+    pub(super) fn settles_behind_row(&mut self) -> bool {
+        if !self.sources[self.sorted[0] as usize].settles() {
+            return false;
+        }
+        if self.sorted.len() > 1 {
+            self.sink();
+            self.moved = self.sources[self.sorted[0] as usize].is_lazy();
+        }
+        !self.moved
     }
 
     /// Past the current cell.

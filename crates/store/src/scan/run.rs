@@ -36,12 +36,15 @@ pub(super) struct Ran {
     pub kept: bool,
     /// It stands among many older versions of a column: a seek is due.
     pub wants_seek: bool,
+    /// The row is over, and the merge stands at the next one: no step is to come.
+    pub row_over: bool,
     /// The answer has become too big.
     pub end: Option<StoreEnd>,
 }
 
 /// Takes cells of the top source, and of those that come to the top in the row. The merge stands at the last one of them,
-/// or behind it and wants to settle: a step forward is to come. It stays where it is if no cell was taken.
+/// or behind it and wants to settle: a step forward is to come, unless the row is over. It stays where it is if no cell was
+/// taken.
 pub(super) fn run(merge: &mut Merge, mut rules: RunRules<'_>, read_point: u64, read: &mut RowRead<'_>) -> Ran {
     let mut ran = Ran::default();
     while run_top(merge, &mut rules, read_point, read, &mut ran) && merge.top_gives_way() {}
@@ -60,7 +63,7 @@ fn run_top(
     let Some((source, bound)) = merge.top_and_next() else { return false };
     // In this row the other sources come from here on.
     let bound = bound.filter(|key| key.starts_with(rules.row_prefix));
-    let cells_before = ran.cells;
+    let (cells_before, alone) = (ran.cells, bound.is_none());
     let left = match source.plain() {
         Some(Plain::Segment(cells)) => take(cells, rules, read_point, bound, read, ran),
         Some(Plain::File(cells)) => match take_plain(cells, rules, read_point, bound, read, ran) {
@@ -74,6 +77,7 @@ fn run_top(
     }
     if ran.cells > 0 {
         source.ran(left != Left::Last);
+        ran.row_over = alone && left == Left::Row && merge.settles_behind_row();
     }
     left == Left::Crossed && ran.cells > cells_before
 }
@@ -85,6 +89,8 @@ enum Left {
     Last,
     /// At one that was not taken.
     At,
+    /// The same, and it is of another row.
+    Row,
     /// The same, and it is one for later: others come before it.
     Crossed,
 }
@@ -119,7 +125,9 @@ fn take_plain(
         bytes_end,
     };
     let taken = cells.take_plain(&plain, read.out)?;
-    if let Some(last) = &taken.last {
+    // Not where the row ends.
+    let row_goes_on = taken.end != PlainEnd::Row || bound.is_some();
+    if let Some(last) = taken.last.as_ref().filter(|_| row_goes_on) {
         rules.columns.set_only_version(&last.as_cell());
     }
     if taken.cells + taken.passed > 0 {
@@ -130,7 +138,7 @@ fn take_plain(
     read.cells_scanned += taken.cells + taken.passed;
     match taken.end {
         PlainEnd::Limit => Some(Left::Last),
-        PlainEnd::Row => Some(Left::At),
+        PlainEnd::Row => Some(Left::Row),
         PlainEnd::Bound => Some(Left::Crossed),
         PlainEnd::Other => None,
     }

@@ -274,6 +274,13 @@ impl Source {
         self.unsettled = left;
     }
 
+    /// After a run that left the source at a cell: whether that is known to be visible, so that no step is to come.
+    #[inline]
+    pub(super) fn settles(&mut self) -> bool {
+        self.unsettled = self.has_newer;
+        !self.unsettled
+    }
+
     /// To the first visible cell not before `key`.
     pub(super) fn seek(&mut self, key: &[u8], src: &dyn BlockSource) -> Moved {
         self.unsettled = true;

@@ -4,7 +4,7 @@ use super::matcher::{Match, UserMatcher};
 use super::merge::{Merge, Start};
 use super::prune::Pruning;
 use super::row_read::{RowRead, StoreEnd};
-use super::run::run;
+use super::run::{Ran, run};
 use super::source::{Source, ready};
 use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError};
@@ -115,6 +115,10 @@ impl StoreScanner {
         if let Phase::Starting = self.phase {
             let (scan, column_key, row_start) = (&self.scan, &self.target, self.row_start());
             let row_key = row_start.as_ref().unwrap_or(column_key);
+            if !scan.is_get && !scan.reversed {
+                // While the memstore is searched, the memory of what the files will look at comes.
+                self.merge.aim(src, |_| row_key);
+            }
             ready!(self.merge.start(src, |source| match (scan.reversed, scan.include_start) {
                 (false, _) if source.starts_at_column => Start::Key(column_key),
                 (false, _) => Start::Key(row_key),
@@ -233,7 +237,7 @@ impl StoreScanner {
             if matches!(self.phase, Phase::Closed) {
                 return Ok(Step::Ready(StoreEnd::Exhausted));
             }
-            let Some(cell) = self.merge.peek() else {
+            let Some(key) = self.merge.peek_key() else {
                 self.phase = Phase::Closed;
                 return Ok(Step::Ready(StoreEnd::Exhausted));
             };
@@ -242,7 +246,7 @@ impl StoreScanner {
             }
             let begins_row = !self.matcher.has_row();
             if begins_row {
-                self.matcher.set_row(&cell);
+                self.matcher.set_row(key);
                 self.count_in_row = 0;
             }
             let may_run = !std::mem::take(&mut self.wants_seek) && read.cell_filter().is_none();
@@ -288,11 +292,28 @@ impl StoreScanner {
         if ran.cells == 0 {
             return Moved::Not;
         }
+        if ran.row_over {
+            return Moved::Ended(self.leave_row(&ran, read));
+        }
         self.count_in_row += ran.included;
         self.kept = ran.kept;
         self.wants_seek = ran.wants_seek;
         self.pending = Move::Next;
         ran.end.map_or(Moved::On, Moved::Ended)
+    }
+
+    /// A run has brought the scanner to the next row.
+    #[inline]
+    fn leave_row(&mut self, ran: &Ran, read: &RowRead<'_>) -> StoreEnd {
+        self.matcher.clear_row();
+        if let Some(limit) = ran.end.or_else(|| read.end_after_cell(ran.kept)) {
+            return limit;
+        }
+        if self.scan.is_get {
+            self.phase = Phase::Closed;
+            return StoreEnd::Exhausted;
+        }
+        StoreEnd::Row
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells; if that takes no more than a few
@@ -386,7 +407,12 @@ impl StoreScanner {
         None
     }
 
+    #[inline]
     fn finish_move(&mut self, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
+        if self.pending == Move::None { Ok(Step::Ready(())) } else { self.make_move(src) }
+    }
+
+    fn make_move(&mut self, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
         ready!(match self.pending {
             Move::None => return Ok(Step::Ready(())),
             Move::Next => self.merge.next(src),
