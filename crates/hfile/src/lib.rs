@@ -42,7 +42,7 @@ pub use file_info::FileInfo;
 pub use martite_compress::Algorithm as Compression;
 pub use plain::{PlainEnd, PlainRules, PlainTaken};
 pub use reader::Reader;
-pub use scanner::{Scanner, Visit};
+pub use scanner::{NEAR_CELLS, Passed, Scanner, Visit};
 pub use source::{BlockKindHint, BlockRequest, BlockSource, FileSource, Step};
 pub use writer::{Finished, StoreMeta, Writer, WriterOptions};
 

@@ -24,6 +24,17 @@ pub enum Visit {
     TakeLast,
 }
 
+/// So many cells of a row are stepped over before its end is sought.
+pub const NEAR_CELLS: usize = 16;
+
+/// What [`Scanner::pass_rows`] has passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Passed {
+    pub cells: usize,
+    /// The scanner stands at the first cell of the row that was not refused.
+    pub stopped: bool,
+}
+
 pub struct Scanner {
     reader: Arc<Reader>,
     cache_blocks: bool,
@@ -130,21 +141,32 @@ impl Scanner {
         left
     }
 
-    /// Passes over up to `most` cells of `row`, which the current cell is of, as long as the next one is in the same
-    /// block. Returns how many it passed, and whether the current cell is of another row now.
+    /// Passes over the rest of the current cell's row, and over each row behind it of which `refuse` says so, cell by cell inside
+    /// the block. It stops at a cell of a refused row after `most` cells, or [`NEAR_CELLS`] of one row: a seek may be better.
     #[inline]
-    pub fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
-        let (Some(block), Some(cell)) = (&self.block, &mut self.cell) else { return (0, false) };
-        let (payload, layout) = (block.payload(), self.reader.layout());
-        for passed in 0..most {
-            let Some(next) = CellAt::parse(payload, cell.end, layout) else { return (passed, false) };
-            *cell = next;
-            self.asked = block.marks().prefetch_keys(self.asked, cell.start, payload);
-            if !key::is_same(key::row(cell.key(payload)), row) {
-                return (passed + 1, true);
+    pub fn pass_rows(&mut self, most: usize, mut refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+        let mut passed = Passed::default();
+        let (Some(block), Some(current)) = (&self.block, &mut self.cell) else { return passed };
+        let (payload, layout, marks) = (block.payload(), self.reader.layout(), block.marks());
+        let (mut cell, mut asked) = (*current, self.asked);
+        let (mut row, mut in_row) = (key::row(cell.key(payload)), 0);
+        while passed.cells < most && in_row < NEAR_CELLS {
+            let Some(next) = CellAt::parse(payload, cell.end, layout) else { break };
+            cell = next;
+            asked = marks.prefetch_keys(asked, cell.start, payload);
+            passed.cells += 1;
+            in_row += 1;
+            let row_here = key::row(cell.key(payload));
+            if !key::is_same(row_here, row) {
+                if !refuse(row_here) {
+                    passed.stopped = true;
+                    break;
+                }
+                (row, in_row) = (row_here, 0);
             }
         }
-        (most, false)
+        (*current, self.asked) = (cell, asked);
+        passed
     }
 
     fn next_block(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {

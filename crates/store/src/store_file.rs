@@ -8,7 +8,9 @@ use crate::{
 };
 use bytes::Bytes;
 use martite_cell::{CellBuf, CellRef, FlatCell, Order, key};
-use martite_hfile::{BlockSource, HFileError, PlainRules, PlainTaken, Reader, Scanner, Step, Visit, format::info};
+use martite_hfile::{
+    BlockSource, HFileError, Passed, PlainRules, PlainTaken, Reader, Scanner, Step, Visit, format::info,
+};
 use std::{
     cmp::{Ordering, Reverse},
     path::{Path, PathBuf},
@@ -259,10 +261,10 @@ impl StoreFileScanner {
     pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> Option<PlainTaken<'s>> {
         if self.inner.half.is_some() { None } else { Some(self.inner.inner.take_plain(rules, out)) }
     }
-    /// See [`Scanner::pass_row`]; halves pass nothing.
+    /// See [`Scanner::pass_rows`]; halves pass nothing.
     #[inline]
-    pub fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
-        if self.inner.half.is_some() { (0, false) } else { self.inner.inner.pass_row(row, most) }
+    pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+        if self.inner.half.is_some() { Passed::default() } else { self.inner.inner.pass_rows(most, refuse) }
     }
     /// The cell under the scanner; None before the first seek and at the end.
     #[inline]

@@ -38,6 +38,32 @@ pub(crate) struct RowBounds {
     pub max_row_bytes: usize,
 }
 
+impl RowBounds {
+    #[inline]
+    fn is_past(&self, stop_row: &[u8], row: &[u8]) -> bool {
+        if stop_row.is_empty() {
+            return false;
+        }
+        match self.order.rows(row, stop_row) {
+            Ordering::Less => self.reversed,
+            Ordering::Equal => !self.include_stop,
+            Ordering::Greater => !self.reversed,
+        }
+    }
+}
+
+/// Where the scanners stand after rows were refused.
+enum Behind {
+    /// Inside a refused row, which is the current one now.
+    Same,
+    /// At a row that the filter has not seen.
+    New,
+    /// At one whose key it has let pass, which is the current one now.
+    Accepted,
+    /// Nothing more is wanted.
+    End,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Open,
@@ -163,14 +189,7 @@ impl Rows {
     }
 
     fn is_past_stop(&self, row: &[u8]) -> bool {
-        if self.stop_row.is_empty() {
-            return false;
-        }
-        match self.bounds.order.rows(row, &self.stop_row) {
-            Ordering::Less => self.bounds.reversed,
-            Ordering::Equal => !self.bounds.include_stop,
-            Ordering::Greater => !self.bounds.reversed,
-        }
+        self.bounds.is_past(&self.stop_row, row)
     }
 
     /// A scanner that was interrupted is in the row, too.
@@ -238,18 +257,60 @@ impl Rows {
             }
             self.rows_scanned += 1;
             self.phase = Phase::Skip(0);
-            let passed = match &mut self.families[..] {
-                [only] if can_pass => only.scanner.pass_short_row(&self.row, read),
-                _ => false,
-            };
-            if !passed {
-                return None;
+            let behind = if can_pass { self.pass_refused(read) } else { Behind::Same };
+            match behind {
+                Behind::Same => return None,
+                Behind::Accepted => self.phase = Phase::Main(0),
+                Behind::End => self.phase = Phase::Done,
+                Behind::New => {
+                    let piece = self.end_refused_row(read);
+                    if piece.is_none() && self.phase == Phase::Start {
+                        continue;
+                    }
+                    return piece;
+                }
             }
-            let piece = self.end_refused_row(read);
-            if piece.is_some() || self.phase != Phase::Start {
-                return piece;
-            }
+            return (self.phase == Phase::Done).then_some(Piece::Exhausted);
         }
+    }
+
+    /// Leaves the refused row, and those behind it that the filter refuses, too, as far as that takes a few steps and nothing
+    /// else is to be asked.
+    fn pass_refused(&mut self, read: &mut RowRead<'_>) -> Behind {
+        let to_time_check = (self.time_asked_at + CELLS_PER_TIME_CHECK).saturating_sub(read.cells_scanned);
+        let most = read.limits.pause_at.saturating_sub(read.cells_scanned).min(to_time_check);
+        if self.has_read_enough(read) {
+            return Behind::Same;
+        }
+        let Rows { families, bounds, stop_row, rows_scanned, rows_filtered, row: last, .. } = self;
+        let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return Behind::Same };
+        let mut behind = None;
+        let passed = only.scanner.pass_rows(most as usize, |row| {
+            filter.reset();
+            if filter.filter_all_remaining() || bounds.is_past(stop_row, row) {
+                behind = Some(Behind::End);
+                return false;
+            }
+            if !filter.filter_row_key(row) {
+                behind = Some(Behind::Accepted);
+                return false;
+            }
+            *rows_filtered += 1;
+            if filter.filter_all_remaining() {
+                behind = Some(Behind::End);
+                return false;
+            }
+            *rows_scanned += 1;
+            true
+        });
+        read.cells_scanned += passed.cells as u64;
+        if passed.cells > 0
+            && let Some(row) = only.scanner.peek_row()
+        {
+            last.clear();
+            last.extend_from_slice(row);
+        }
+        behind.unwrap_or(if passed.stopped { Behind::New } else { Behind::Same })
     }
 
     /// Leaves the next row in `row`; false at the end of the scan.

@@ -8,7 +8,7 @@
 use super::source::{Source, ready};
 use crate::StoreError;
 use martite_cell::{CellRef, Order, key};
-use martite_hfile::{BlockSource, Step};
+use martite_hfile::{BlockSource, Passed, Step};
 use std::cmp::Ordering;
 
 /// A forward seek first steps this far, inside a block, before it searches: the next column or row is mostly near.
@@ -243,14 +243,25 @@ impl Merge {
         self.settle_moved(src)
     }
 
-    /// Forward scans: passes over cells of `row`, which the top is of, without leaving the block that it is in. Beside
-    /// other sources nothing is passed: the next cell may be one of theirs.
+    /// Forward scans: passes over the rest of the row that the top is in, and over rows behind it of which `refuse` says so, without
+    /// leaving its block. It stops at the first row that another source may have, too, without asking.
     #[inline]
-    pub(super) fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
-        match self.sorted[..] {
-            [only] if !self.moved => self.sources[only as usize].pass_row(row, most),
-            _ => (0, false),
+    pub(super) fn pass_rows(&mut self, most: usize, mut refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+        if self.sorted.get(1).is_some_and(|next| self.sources[*next as usize].is_lazy()) {
+            return Passed::default();
         }
+        let order = self.order;
+        let Some((top, next)) = self.top_and_next() else { return Passed::default() };
+        let others_from = next.map(key::row);
+        let is_top_only = |row: &[u8]| others_from.is_none_or(|others| order.rows(row, others).is_lt());
+        if !top.peek_key().is_some_and(|key| is_top_only(key::row(key))) {
+            return Passed::default();
+        }
+        let passed = top.pass_rows(most, |row| is_top_only(row) && refuse(row));
+        if self.sorted.len() > 1 && passed.cells > 0 {
+            self.sink();
+        }
+        passed
     }
 
     #[inline]

@@ -7,7 +7,7 @@
 use crate::memstore::SegmentScanner;
 use crate::{StoreError, StoreFile, StoreFileScanner};
 use martite_cell::{CellRef, CellType, FlatCell, key};
-use martite_hfile::{BlockSource, Step, Visit};
+use martite_hfile::{BlockSource, Passed, Step, Visit};
 use std::sync::Arc;
 
 /// Passes `Need` on; the way `?` does errors.
@@ -246,12 +246,14 @@ impl Source {
         self.settle(src)
     }
 
-    /// See [`martite_hfile::Scanner::pass_row`]; a source that may meet invisible cells passes nothing.
+    /// See [`martite_hfile::Scanner::pass_rows`]; a source that may meet invisible cells passes nothing.
     #[inline]
-    pub(super) fn pass_row(&mut self, row: &[u8], most: usize) -> (usize, bool) {
+    pub(super) fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
         match &mut self.cells {
-            Kind::File(file) if !self.has_newer && !self.unsettled && self.lazy.is_none() => file.pass_row(row, most),
-            _ => (0, false),
+            Kind::File(file) if !self.has_newer && !self.unsettled && self.lazy.is_none() => {
+                file.pass_rows(most, refuse)
+            }
+            _ => Passed::default(),
         }
     }
 

@@ -9,11 +9,8 @@ use super::source::{Source, ready};
 use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError};
 use martite_cell::{CellRef, CellType, LATEST_TIMESTAMP, Order, key};
-use martite_hfile::{BlockSource, Step};
+use martite_hfile::{BlockSource, NEAR_CELLS, Passed, Step};
 use std::sync::Arc;
-
-/// So many cells of a row are stepped over before its end is sought.
-const NEAR_CELLS: usize = 16;
 
 /// A move that was decided and may have been interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -316,19 +313,15 @@ impl StoreScanner {
         StoreEnd::Row
     }
 
-    /// Forward scans: leaves `row`, where the scanner stands, without judging its cells; if that takes no more than a few
-    /// steps inside a block. Else it stays, perhaps at a later cell, and [`Self::pass_row`] goes on.
+    /// Forward scans: leaves the row where the scanner stands, and rows behind it of which `refuse` says so, without judging their
+    /// cells, `most` at most, if that takes no more than steps inside a block. Where it stops otherwise it is in a refused row,
+    /// which [`Self::pass_row`] leaves.
     #[inline]
-    pub fn pass_short_row(&mut self, row: &[u8], read: &mut RowRead<'_>) -> bool {
+    pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
         if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
-            return false;
+            return Passed::default();
         }
-        if read.cells_scanned >= read.limits.pause_at {
-            return false;
-        }
-        let (passed, over) = self.merge.pass_row(row, NEAR_CELLS);
-        read.cells_scanned += passed as u64;
-        over
+        self.merge.pass_rows(most, refuse)
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.
