@@ -13,8 +13,10 @@ use martite_cell::order::compare_without_row;
 use martite_cell::{CellBuf, CellType, FlatCell, key};
 use std::cmp::Ordering;
 
-/// Memory is asked for so many bytes ahead.
-const AHEAD_BYTES: usize = 16 * LINE_BYTES;
+/// Memory is asked for so many bytes ahead, if more rows are wanted; more or less than that was slower.
+const AHEAD_BYTES: usize = 64 * LINE_BYTES;
+/// The same for a row alone.
+const AHEAD_IN_ROW: usize = 16 * LINE_BYTES;
 
 /// Rows are compared in so many words, if they fit.
 const WORDS: usize = 4;
@@ -39,6 +41,8 @@ pub struct PlainRules<'a> {
     pub most_cells: u64,
     /// No more once the output has so many bytes.
     pub bytes_end: usize,
+    /// Rows behind this one are wanted, too.
+    pub goes_on: bool,
 }
 
 /// Why no more were taken.
@@ -204,13 +208,14 @@ impl Scanner {
         let layout = self.reader().layout();
         let Some((payload, current, ahead)) = self.current() else { return taken };
         let row = RowWords::new(rules.row_prefix);
+        let way = if rules.goes_on { AHEAD_BYTES } else { AHEAD_IN_ROW };
         let (mut at, mut asked) = (current.start as usize, *ahead);
         let mut bound = rules.bound.map(|key| Bound::new(key, rules.row_prefix.len()));
         let mut last = None;
         let mut last_column: &[u8] = &[];
         let (mut last_ending, mut older) = (0, 0);
         while let Some(rest) = payload.get(at..) {
-            prefetch_ahead(payload, at, &mut asked);
+            prefetch_ahead(payload, at, way, &mut asked);
             let Some(cell) = Lying::parse::<USUAL>(rest, layout) else { break };
             let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
             let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
@@ -272,9 +277,9 @@ impl Scanner {
 
 /// Asks for the memory of what comes, a little at a time. `asked`: up to where that was done before.
 #[inline(always)]
-fn prefetch_ahead(payload: &[u8], at: usize, asked: &mut usize) {
+fn prefetch_ahead(payload: &[u8], at: usize, way: usize, asked: &mut usize) {
     *asked = (*asked).max(at);
-    let end = payload.len().min(at + AHEAD_BYTES);
+    let end = payload.len().min(at + way);
     while *asked < end {
         prefetch(&payload[*asked..*asked + 1]);
         *asked += LINE_BYTES;

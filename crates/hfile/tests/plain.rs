@@ -113,6 +113,7 @@ fn compare(seed: u64, with_tags: bool) {
             most_older: dice.roll(4) as u32,
             most_cells: some(&mut dice, 1000, 4).max(1),
             bytes_end: some(&mut dice, 100_000, 400) as usize,
+            goes_on: dice.roll(2) == 0,
         };
         let e = expected(&cells[at..], &rules, in_block);
         let mut out = CellBuf::new(false);

@@ -42,6 +42,10 @@ const NEAR_VERSIONS: usize = 32;
 /// After so many, the next one who comes is spared them.
 const MANY_VERSIONS: usize = 4;
 
+/// Lines of memory in which most nodes have their key, and those in which they have a value of a hundred bytes, too.
+const KEY_LINES: usize = 2;
+const CELL_LINES: usize = 4;
+
 /// The fixed part of a node; the tower of `height` links and the cell's bytes follow it in memory.
 #[repr(C)]
 struct Node {
@@ -262,7 +266,7 @@ impl SkipList {
             let next = self.link_after(before, level).load(Mem::Acquire);
             if level > 0 {
                 // Where the search goes on if `next` is too far: most of what it costs is waiting for nodes.
-                prefetch(self.link_after(before, level - 1).load(Mem::Relaxed));
+                prefetch::<KEY_LINES>(self.link_after(before, level - 1).load(Mem::Relaxed));
             }
             if next.is_null() || self.compare(next, key, seq_id) != Ordering::Less {
                 return (before, next);
@@ -298,7 +302,7 @@ impl SkipList {
                     if !next.is_null() {
                         // Where its column will be left by.
                         let far = (*next).passed.load(Mem::Relaxed);
-                        prefetch(if far.is_null() { link(next, 0).load(Mem::Relaxed) } else { far });
+                        prefetch::<CELL_LINES>(if far.is_null() { link(next, 0).load(Mem::Relaxed) } else { far });
                     }
                     return next;
                 }
@@ -578,7 +582,7 @@ unsafe fn next_cell(node: *mut Node) -> *mut Node {
             if at.is_null() {
                 return at;
             }
-            prefetch(link(at, 0).load(Mem::Relaxed));
+            prefetch::<CELL_LINES>(link(at, 0).load(Mem::Relaxed));
             if !is_same_cell(node, at) {
                 return at;
             }
@@ -586,17 +590,15 @@ unsafe fn next_cell(node: *mut Node) -> *mut Node {
     }
 }
 
-/// Brings the beginning of a node into the processor's caches, without waiting for it.
+/// Brings the first `LINES` lines of a node into the processor's caches, without waiting for them.
 #[inline]
-fn prefetch(node: *mut Node) {
+fn prefetch<const LINES: usize>(node: *mut Node) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let at = node.cast::<i8>();
-        // SAFETY: a hint: nothing is read that the program could see, and no address makes it fault.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(at);
-            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(64));
+        for line in 0..LINES {
+            // SAFETY: a hint: nothing is read that the program could see, and no address makes it fault.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(node.cast::<i8>().wrapping_add(64 * line)) };
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -263,7 +263,8 @@ impl UserMatcher {
         match &mut self.tracker {
             Tracker::Plain { columns: Columns::Wildcard(columns), deletes } if self.may_run && deletes.is_empty() => {
                 self.range_markers = 0;
-                Some(RunRules { row_prefix: &self.row.prefix, time_range: self.time_range, columns })
+                let goes_on = !self.is_get;
+                Some(RunRules { row_prefix: &self.row.prefix, time_range: self.time_range, columns, goes_on })
             }
             _ => None,
         }

@@ -24,6 +24,8 @@ pub(super) struct RunRules<'a> {
     pub row_prefix: &'a [u8],
     pub time_range: TimeRange,
     pub columns: &'a mut Wildcard,
+    /// Other rows are wanted, too.
+    pub goes_on: bool,
 }
 
 /// What a run took.
@@ -123,6 +125,7 @@ fn take_plain(
         most_older: if rules.columns.has_all(1) { MOST_OLDER } else { 0 },
         most_cells: read.cells_to_next_check().min(room),
         bytes_end,
+        goes_on: rules.goes_on,
     };
     let taken = cells.take_plain(&plain, read.out)?;
     // Not where the row ends.
@@ -154,7 +157,7 @@ fn take(
     read: &mut RowRead<'_>,
     ran: &mut Ran,
 ) -> Left {
-    let RunRules { row_prefix, time_range, columns } = rules;
+    let RunRules { row_prefix, time_range, columns, .. } = rules;
     let (cells_end, bytes_end) = read.ends();
     let mut taker = Taker {
         row_prefix,
