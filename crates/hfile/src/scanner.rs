@@ -206,6 +206,9 @@ impl Scanner {
     /// Finds the block that a coming seek to `key` leads to, and asks for the memory in which that will search. What is
     /// not at hand is left to the seek.
     pub fn aim(&mut self, key: &[u8], src: &dyn BlockSource) {
+        if self.aimed.is_some() && self.aimed_key == key {
+            return;
+        }
         self.aimed = None;
         let Ok(Step::Ready(true)) = self.candidate.seek(&self.reader, key, false, src) else { return };
         let Ok(Step::Ready(block)) = self.load(&self.candidate, src) else { return };

@@ -529,6 +529,23 @@ fn rows_that_are_refused_by_their_keys_are_left_in_every_way() {
 }
 
 #[test]
+fn a_block_that_must_be_waited_for_is_counted_once() {
+    for seed in 0..40 {
+        let rig = filled(seed);
+        let blocks = |src: &dyn BlockSource| {
+            let mut scanner =
+                rig.region.scanner(ScanSpec { start_row: "row05".into(), ..ScanSpec::default() }).unwrap();
+            let mut out = ScanOutput::new(false);
+            while let Step::Need(_) = scanner.next_batch(&ScanLimits::default(), &mut || false, src, &mut out).unwrap()
+            {
+            }
+            (out.counters.blocks, out.counters.block_bytes)
+        };
+        assert_eq!(blocks(&source(&rig, seed)), blocks(&rig.ctx.stores.files.blocking()), "seed {seed}");
+    }
+}
+
+#[test]
 fn families_read_on_demand_give_the_same_rows_in_order() {
     for seed in 0..20 {
         let (rig, dice) = (filled(seed), Dice::new(seed));

@@ -63,10 +63,10 @@ impl Merge {
         std::mem::replace(&mut self.sources, sources)
     }
 
-    /// Before `start`: has the sources that will seek at once look where to.
+    /// Before `start`, or between two calls of it: has the sources that will seek at once look where to.
     pub(super) fn aim<'a>(&mut self, src: &dyn BlockSource, key_of: impl Fn(&Source) -> &'a [u8]) {
         let alone = self.sources.len() == 1;
-        for source in self.sources.iter_mut().filter(|source| alone || !source.can_wait()) {
+        for source in self.sources[self.started..].iter_mut().filter(|source| alone || !source.can_wait()) {
             let key = key_of(source);
             source.aim(key, src);
         }
