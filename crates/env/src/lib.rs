@@ -16,6 +16,7 @@ pub mod clock;
 pub mod fs;
 pub mod local;
 pub mod mem;
+pub mod prefetch;
 pub mod random;
 pub mod thread;
 

@@ -23,6 +23,11 @@ pub(crate) trait Evaluate: Send {
     fn minds_cells(&self) -> bool {
         true
     }
+    /// Whether what it says of a row follows from that row alone, so that this may be shown to it twice. It keeps nothing that
+    /// [`Evaluate::reset`] does not reset, and gives no hints.
+    fn is_row_local(&self) -> bool {
+        false
+    }
     fn next_hint(&mut self, _cell: &CellRef<'_>) -> Option<Vec<u8>> {
         None
     }

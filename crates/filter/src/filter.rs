@@ -16,6 +16,7 @@ pub struct Filter {
     has_filter_row: bool,
     watches_refused_rows: bool,
     minds_cells: bool,
+    is_row_local: bool,
     failure: Option<Box<FilterError>>,
 }
 
@@ -23,8 +24,15 @@ impl Filter {
     pub fn decode(proto: &pb::Filter) -> std::result::Result<Filter, FilterError> {
         let tree = decode::filter(proto, 0).map_err(|e| *e)?;
         let (has_filter_row, watches_refused_rows) = (tree.has_filter_row(), tree.watches_refused_rows());
-        let minds_cells = tree.minds_cells();
-        Ok(Filter { has_filter_row, watches_refused_rows, minds_cells, tree, reversed: false, failure: None })
+        Ok(Filter {
+            has_filter_row,
+            watches_refused_rows,
+            minds_cells: tree.minds_cells(),
+            is_row_local: tree.is_row_local(),
+            tree,
+            reversed: false,
+            failure: None,
+        })
     }
 
     /// Java class name without its package, for errors and logs.
@@ -56,6 +64,11 @@ impl Filter {
     /// Whether cells have to be shown to the filter at all: false if it judges rows only, by their keys or by their number.
     pub fn minds_cells(&self) -> bool {
         self.minds_cells
+    }
+
+    /// Whether what it says of a row follows from that row alone: after a reset, this may be shown to it once more.
+    pub fn is_row_local(&self) -> bool {
+        self.is_row_local
     }
 
     pub fn filter_cell(&mut self, cell: &CellRef<'_>) -> ReturnCode {

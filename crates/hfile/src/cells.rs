@@ -10,9 +10,9 @@ use crate::{
     error::Parsed,
     input::Input,
     marks::{Collector, MOST_AHEAD, Marks},
-    prefetch::prefetch,
 };
 use martite_cell::{CellRef, FlatCell, Order, key};
+use martite_env::prefetch::prefetch;
 use std::cmp::Ordering;
 
 /// Which optional parts the cells of a file have.

@@ -8,8 +8,8 @@
 //! its own. It counts the smaller hints instead of halving: the loads do not wait for each other. Hints that are equal
 //! decide nothing; the keys themselves do then. Rows of hbase:meta are not in byte order and get no hints.
 
-use crate::prefetch::prefetch;
 use martite_cell::{Order, key};
+use martite_env::prefetch::prefetch;
 use std::cmp::Ordering;
 
 /// A mark is set on the first cell at least this far from the previous one.

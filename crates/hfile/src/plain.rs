@@ -7,14 +7,14 @@
 use crate::{
     Scanner,
     cells::{CellAt, Layout, seq_id},
-    prefetch::{LINE_BYTES, prefetch},
 };
 use martite_cell::order::compare_without_row;
 use martite_cell::{CellBuf, CellType, FlatCell, key};
+use martite_env::prefetch::{LINE_BYTES, prefetch};
 use std::cmp::Ordering;
 
 /// Memory is asked for so many bytes ahead, if more rows are wanted; more or less than that was slower.
-const AHEAD_BYTES: usize = 64 * LINE_BYTES;
+pub(crate) const AHEAD_BYTES: usize = 64 * LINE_BYTES;
 /// The same for a row alone.
 const AHEAD_IN_ROW: usize = 16 * LINE_BYTES;
 
@@ -277,7 +277,7 @@ impl Scanner {
 
 /// Asks for the memory of what comes, a little at a time. `asked`: up to where that was done before.
 #[inline(always)]
-fn prefetch_ahead(payload: &[u8], at: usize, way: usize, asked: &mut usize) {
+pub(crate) fn prefetch_ahead(payload: &[u8], at: usize, way: usize, asked: &mut usize) {
     *asked = (*asked).max(at);
     let end = payload.len().min(at + way);
     while *asked < end {

@@ -23,6 +23,8 @@ use std::time::Instant;
 
 const VALUE_BYTES: usize = 1000;
 const ROUNDS: usize = 5;
+/// A memstore that is much larger than that refuses writes.
+const FLUSH_ROWS: u64 = 200_000;
 
 fn row(number: u64) -> String {
     format!("r{number:025}")
@@ -45,6 +47,9 @@ fn load(rows: u64) -> Rig {
     let mut dice = Dice(0x2545_F491_4F6C_DD1D);
     let value: Vec<u8> = (0..VALUE_BYTES).map(|_| b'A' + dice.below(26) as u8).collect();
     for start in (0..rows).step_by(1000) {
+        if start > 0 && start % FLUSH_ROWS == 0 {
+            rig.region.flush(None, "bench").unwrap();
+        }
         let puts = (start..(start + 1000).min(rows)).map(|number| {
             let mut cells = CellBuf::new(false);
             let row = row(number);
@@ -54,6 +59,7 @@ fn load(rows: u64) -> Rig {
         rig.write(WriteRequest::batch(puts.collect())).unwrap();
     }
     rig.region.flush(None, "bench").unwrap();
+    rig.region.compact(None, true, &martite_store::Unthrottled).unwrap();
     rig
 }
 

@@ -4,7 +4,7 @@
 
 mod rig;
 
-use martite_cell::{CellBuf, OwnedCell};
+use martite_cell::{CellBuf, CellType, OwnedCell, key};
 use martite_hfile::{Block, BlockRequest, BlockSource, HFileError, Reader, Step};
 use martite_proto as pb;
 use martite_region::{
@@ -598,4 +598,81 @@ fn a_row_that_is_too_big_is_refused() {
     assert!(matches!(scan.map(|_| ()), Err(RegionError::RowTooBig(m)) if m == too_big));
     let one_family = ScanSpec { families: vec![FamilyColumns::whole("f")], ..ScanSpec::default() };
     assert_eq!(all(&rig, one_family).len(), 2);
+}
+
+/// Rows of a few cells in `f`, most of them plain, with some older versions, markers and rows of many cells.
+fn varied(seed: u64) -> Rig {
+    let (rig, dice) = (Rig::new(), Dice::new(seed));
+    for i in 0..400 {
+        let row = format!("row{:03}", dice.below(200));
+        let qualifiers: Vec<String> = match dice.below(40) {
+            0 => (0..100).map(|q| format!("q{q:02}")).collect(),
+            _ => ["a", "b", "c", "d"].iter().filter(|_| dice.one_in(2)).map(|q| (*q).to_owned()).collect(),
+        };
+        let values = ["v", "w", "x", "y", "z"];
+        let value = |_: &String| values[dice.below(5) as usize];
+        let cells: Vec<_> = qualifiers.iter().map(|q| ("f", q.as_str(), 100 + dice.below(50), value(q))).collect();
+        if dice.one_in(6) {
+            let mut marker = CellBuf::new(true);
+            let kind = if dice.one_in(2) { CellType::DeleteColumn } else { CellType::Delete };
+            let key = key::flat_key(row.as_bytes(), b"f", b"b", 100 + dice.below(50), kind as u8);
+            marker.push(&OwnedCell::new(&key, b"", b"", 0).as_ref());
+            let mutation = Mutation::new(MutationKind::Delete, row, marker);
+            rig.write(WriteRequest::batch(vec![mutation])).unwrap().ops.remove(0).unwrap();
+        } else if !cells.is_empty() {
+            put_cells(&rig, &row, &cells);
+        }
+        if i % 80 == 79 && dice.one_in(2) {
+            rig.region.flush(None, "test").unwrap();
+        }
+    }
+    match dice.below(4) {
+        0 => {}
+        1 => drop(rig.region.flush(None, "test").unwrap()),
+        _ => drop(rig.region.compact(None, true, &martite_store::Unthrottled).unwrap()),
+    }
+    rig
+}
+
+#[test]
+fn rows_that_are_refused_by_their_cells_are_refused_in_any_way() {
+    let filters = [
+        "ValueFilter(=, 'binary:v')",
+        "ValueFilter(=, 'substring:V')",
+        "ValueFilter(!=, 'binary:v') AND QualifierFilter(=, 'binary:c')",
+        "QualifierFilter(>, 'binary:c')",
+        "FamilyFilter(=, 'binary:g')",
+        "SingleColumnValueFilter('f', 'b', =, 'binary:w', true, true)",
+        "SingleColumnValueFilter('f', 'b', =, 'binary:w', false, false)",
+        "SingleColumnValueExcludeFilter('f', 'd', =, 'binary:x', true, true)",
+        "SKIP ValueFilter(!=, 'binary:v')",
+        "ValueFilter(=, 'binary:x') OR SingleColumnValueFilter('f', 'a', =, 'binary:w', true, true)",
+        "SingleColumnValueFilter('f', 'c', =, 'binary:y', true, true) AND FirstKeyOnlyFilter()",
+        "RowFilter(=, 'substring:5') AND ValueFilter(=, 'binary:w')",
+    ];
+    let mut refused = 0;
+    for seed in 0..40 {
+        let (rig, dice) = (varied(seed), Dice::new(seed));
+        for text in filters {
+            let filter = martite_filter::language::parse(text).unwrap();
+            // A page is counted over all rows: with it, each row is read by itself.
+            let one_by_one = both(filter.clone(), page(1_000));
+            let spec = |filter| ScanSpec {
+                filter: Some(filter),
+                families: vec![FamilyColumns::whole("f")],
+                max_versions: 1 + (seed % 3) as u32,
+                start_row: format!("row{:03}", seed).into(),
+                stop_row: format!("row{:03}", 120 + 2 * seed).into(),
+                ..ScanSpec::default()
+            };
+            let expected = read(&rig, spec(one_by_one), &ScanLimits::default());
+            let limits = ScanLimits { batch: 0, ..random_limits(&dice) };
+            let answer = read(&rig, spec(filter.clone()), &limits);
+            assert_eq!(answer.cells, expected.cells, "seed {seed}: {text}, {limits:?}");
+            let answer = read(&rig, spec(filter), &ScanLimits::default());
+            assert_eq!(answer.rows_filtered, expected.rows_filtered, "seed {seed}: {text}");
+            refused += answer.rows_filtered;
+        }
+    }
+    assert!(refused > 10_000, "{refused} rows refused");
 }

@@ -9,7 +9,7 @@ use crate::{
 use bytes::Bytes;
 use martite_cell::{CellBuf, CellRef, FlatCell, Order, key};
 use martite_hfile::{
-    BlockSource, HFileError, Passed, PlainRules, PlainTaken, Reader, Scanner, Step, Visit, format::info,
+    BlockSource, HFileError, Passed, PlainRules, PlainTaken, Reader, RowJudge, Scanner, Step, Visit, format::info,
 };
 use std::{
     cmp::{Ordering, Reverse},
@@ -265,6 +265,11 @@ impl StoreFileScanner {
     #[inline]
     pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
         if self.inner.half.is_some() { Passed::default() } else { self.inner.inner.pass_rows(most, refuse) }
+    }
+    /// See [`Scanner::pass_judged`]; halves pass nothing.
+    #[inline]
+    pub fn pass_judged(&mut self, times: (u64, u64), most: usize, judge: &mut impl RowJudge) -> usize {
+        if self.inner.half.is_some() { 0 } else { self.inner.inner.pass_judged(times, most, judge) }
     }
     /// The cell under the scanner; None before the first seek and at the end.
     #[inline]

@@ -37,6 +37,9 @@ impl Evaluate for ColumnValue {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         if key::column(cell.key) != (&self.family, &self.qualifier) {
             return Ok(if self.found { ReturnCode::NextRow } else { ReturnCode::NextCol });

@@ -27,6 +27,9 @@ impl Evaluate for Family {
     fn watches_refused_rows(&self) -> bool {
         false
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let family = cell.family();
         let excluded = !family.is_empty() && self.comparison.excludes(family)?;

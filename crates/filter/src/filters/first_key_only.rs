@@ -23,6 +23,9 @@ impl Evaluate for FirstKeyOnly {
     fn reset(&mut self) {
         self.found = false;
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if std::mem::replace(&mut self.found, true) { ReturnCode::NextRow } else { ReturnCode::Include })
     }

@@ -27,6 +27,9 @@ impl Evaluate for KeyOnly {
     fn watches_refused_rows(&self) -> bool {
         false
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(ReturnCode::Include)
     }

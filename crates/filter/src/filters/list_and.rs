@@ -55,6 +55,9 @@ impl Evaluate for ListAnd {
     fn minds_cells(&self) -> bool {
         self.filters.iter().any(|f| f.minds_cells())
     }
+    fn is_row_local(&self) -> bool {
+        self.filters.iter().all(|f| f.is_row_local())
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let mut code = ReturnCode::Include;
         self.hinted.clear();

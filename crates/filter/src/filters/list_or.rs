@@ -101,6 +101,9 @@ impl Evaluate for ListOr {
     fn watches_refused_rows(&self) -> bool {
         self.members.iter().any(|m| m.filter.watches_refused_rows())
     }
+    fn is_row_local(&self) -> bool {
+        self.members.iter().all(|m| m.filter.is_row_local())
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         if self.members.is_empty() {
             return Ok(ReturnCode::Include);

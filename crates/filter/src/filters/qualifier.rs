@@ -27,6 +27,9 @@ impl Evaluate for Qualifier {
     fn watches_refused_rows(&self) -> bool {
         false
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.comparison.excludes(cell.qualifier())? { ReturnCode::Skip } else { ReturnCode::Include })
     }

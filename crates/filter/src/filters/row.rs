@@ -35,6 +35,9 @@ impl Evaluate for Row {
     fn minds_cells(&self) -> bool {
         false
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if self.excluded { ReturnCode::NextRow } else { ReturnCode::Include })
     }

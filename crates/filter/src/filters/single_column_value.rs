@@ -57,6 +57,9 @@ impl Evaluate for SingleColumnValue {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         if self.matched {
             return Ok(ReturnCode::Include);

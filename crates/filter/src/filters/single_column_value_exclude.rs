@@ -27,6 +27,9 @@ impl Evaluate for SingleColumnValueExclude {
     fn filter_row_key(&mut self, row: &[u8]) -> Result<bool> {
         self.0.filter_row_key(row)
     }
+    fn is_row_local(&self) -> bool {
+        self.0.is_row_local()
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         self.0.filter_cell(cell)
     }

@@ -32,6 +32,9 @@ impl Evaluate for Skip {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn is_row_local(&self) -> bool {
+        self.inner.is_row_local()
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let code = self.inner.filter_cell(cell)?;
         self.filter_row |= code != ReturnCode::Include;

@@ -1,6 +1,7 @@
 //! Scan: rows of a region, in order, as Results that fit the caller's limits.
 
 mod counted;
+mod judge;
 mod limits;
 mod region_scanner;
 mod rows;

@@ -10,6 +10,7 @@
 //!
 //! Every state can be left by `Step::Need` or a pause and entered again.
 
+use super::judge::Judge;
 use crate::RegionError;
 use martite_cell::{CellBuf, Order, buf::Mark};
 use martite_hfile::Step;
@@ -40,7 +41,7 @@ pub(crate) struct RowBounds {
 
 impl RowBounds {
     #[inline]
-    fn is_past(&self, stop_row: &[u8], row: &[u8]) -> bool {
+    pub(super) fn is_past(&self, stop_row: &[u8], row: &[u8]) -> bool {
         if stop_row.is_empty() {
             return false;
         }
@@ -277,15 +278,14 @@ impl Rows {
     /// Leaves the refused row, and those behind it that the filter refuses, too, as far as that takes a few steps and nothing
     /// else is to be asked.
     fn pass_refused(&mut self, read: &mut RowRead<'_>) -> Behind {
-        let to_time_check = (self.time_asked_at + CELLS_PER_TIME_CHECK).saturating_sub(read.cells_scanned);
-        let most = read.limits.pause_at.saturating_sub(read.cells_scanned).min(to_time_check);
+        let most = self.cells_to_next_check(read);
         if self.has_read_enough(read) {
             return Behind::Same;
         }
         let Rows { families, bounds, stop_row, rows_scanned, rows_filtered, row: last, .. } = self;
         let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return Behind::Same };
         let mut behind = None;
-        let passed = only.scanner.pass_rows(most as usize, |row| {
+        let passed = only.scanner.pass_rows(most, |row| {
             filter.reset();
             if filter.filter_all_remaining() || bounds.is_past(stop_row, row) {
                 behind = Some(Behind::End);
@@ -523,7 +523,27 @@ impl Rows {
             filter.reset();
         }
         self.phase = Phase::Start;
+        self.pass_judged(read);
         self.limit_between_rows(read)
+    }
+
+    /// After a refused row: those behind it that the filter refuses by their cells, too, as far as these can be judged where
+    /// they lie.
+    fn pass_judged(&mut self, read: &mut RowRead<'_>) {
+        let most = self.cells_to_next_check(read);
+        let Rows { families, bounds, stop_row, .. } = self;
+        let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return };
+        let Some(mut judge) = Judge::new(filter, bounds, stop_row) else { return };
+        read.cells_scanned += only.scanner.pass_judged(most, &mut judge) as u64;
+        self.rows_scanned += judge.refused;
+        self.rows_filtered += judge.refused;
+        filter.reset();
+    }
+
+    /// So many cells may be passed over before somebody is to be asked.
+    fn cells_to_next_check(&self, read: &RowRead<'_>) -> usize {
+        let to_time_check = (self.time_asked_at + CELLS_PER_TIME_CHECK).saturating_sub(read.cells_scanned);
+        read.limits.pause_at.saturating_sub(read.cells_scanned).min(to_time_check) as usize
     }
 
     /// Whether the cells of a refused row need not be looked at.

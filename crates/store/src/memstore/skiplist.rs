@@ -16,6 +16,7 @@
 
 use super::row_index::{Nodes, RowIndex};
 use martite_cell::{CellRef, CellType, FlatCell, Order, key};
+use martite_env::prefetch::{LINE_BYTES, prefetch_at};
 use martite_hfile::Visit;
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -590,19 +591,10 @@ unsafe fn next_cell(node: *mut Node) -> *mut Node {
     }
 }
 
-/// Brings the first `LINES` lines of a node into the processor's caches, without waiting for them.
+/// Asks for the first `LINES` lines of a node.
 #[inline]
 fn prefetch<const LINES: usize>(node: *mut Node) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        for line in 0..LINES {
-            // SAFETY: a hint: nothing is read that the program could see, and no address makes it fault.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(node.cast::<i8>().wrapping_add(64 * line)) };
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = node;
+    prefetch_at(node.cast(), LINES * LINE_BYTES);
 }
 
 /// # Safety

@@ -186,8 +186,9 @@ pub(super) struct UserMatcher {
     seek_on_markers: bool,
     range_markers: u32,
     last_marker: Vec<u8>,
-    /// Nothing about the scan itself forbids runs.
+    /// Nothing about the scan itself wants each cell of a row to be looked at, but perhaps its filter.
     may_run: bool,
+    has_filter: bool,
     /// With a filter: versions of a column to return, and those returned of the last column.
     versions_after_filter: u32,
     filtered_count: u32,
@@ -226,9 +227,10 @@ impl UserMatcher {
             see_past_markers,
             range_markers: 0,
             last_marker: Vec::new(),
-            may_run: !(scan.reversed || scan.raw || has_filter)
+            may_run: !(scan.reversed || scan.raw)
                 && (scan.store_limit, scan.store_offset, family.order) == (-1, 0, Order::Default)
                 && result_max > 0,
+            has_filter,
             versions_after_filter: result_max,
             filtered_count: 0,
             filtered_column: Vec::new(),
@@ -261,10 +263,23 @@ impl UserMatcher {
     #[inline]
     pub(super) fn run_rules(&mut self) -> Option<RunRules<'_>> {
         match &mut self.tracker {
-            Tracker::Plain { columns: Columns::Wildcard(columns), deletes } if self.may_run && deletes.is_empty() => {
+            Tracker::Plain { columns: Columns::Wildcard(columns), deletes }
+                if self.may_run && !self.has_filter && deletes.is_empty() =>
+            {
                 self.range_markers = 0;
                 let goes_on = !self.is_get;
                 Some(RunRules { row_prefix: &self.row.prefix, time_range: self.time_range, columns, goes_on })
+            }
+            _ => None,
+        }
+    }
+
+    /// The oldest and the newest timestamp of plain cells that a filter may judge where they lie; none if each cell has to be
+    /// looked at.
+    pub(super) fn times_to_judge(&self) -> Option<(u64, u64)> {
+        match &self.tracker {
+            Tracker::Plain { columns: Columns::Wildcard(columns), .. } if self.may_run && !self.is_get => {
+                Some(columns.wanted(&self.time_range))
             }
             _ => None,
         }

@@ -6,9 +6,9 @@
 //! Forward: cells ascending. Reversed: rows descending, cells of a row ascending.
 
 use super::source::{Source, ready};
-use crate::StoreError;
+use crate::{StoreError, StoreFileScanner};
 use martite_cell::{CellRef, Order, key};
-use martite_hfile::{BlockSource, Passed, Step};
+use martite_hfile::{BlockSource, Passed, RowJudge, Step, Verdict};
 use std::cmp::Ordering;
 
 /// A forward seek first steps this far, inside a block, before it searches: the next column or row is mostly near.
@@ -27,6 +27,41 @@ pub(super) enum Start<'a> {
     Before(&'a [u8]),
     /// Reversed: in the last row.
     Last,
+}
+
+/// The sources besides the top one.
+struct Others<'a> {
+    /// Their first row; None: they have no more.
+    from: Option<&'a [u8]>,
+    order: Order,
+}
+
+impl Others<'_> {
+    #[inline]
+    fn are_behind(&self, row: &[u8]) -> bool {
+        self.from.is_none_or(|from| self.order.rows(row, from).is_lt())
+    }
+}
+
+/// Judges rows that others do not have.
+struct Alone<'a, J> {
+    judge: &'a mut J,
+    others: Others<'a>,
+}
+
+impl<J: RowJudge> RowJudge for Alone<'_, J> {
+    #[inline]
+    fn begin(&mut self, row: &[u8]) -> bool {
+        self.others.are_behind(row) && self.judge.begin(row)
+    }
+    #[inline]
+    fn cell(&mut self, cell: &CellRef<'_>) -> Verdict {
+        self.judge.cell(cell)
+    }
+    #[inline]
+    fn refuses(&mut self) -> bool {
+        self.judge.refuses()
+    }
 }
 
 pub(super) struct Merge {
@@ -247,21 +282,41 @@ impl Merge {
     /// leaving its block. It stops at the first row that another source may have, too, without asking.
     #[inline]
     pub(super) fn pass_rows(&mut self, most: usize, mut refuse: impl FnMut(&[u8]) -> bool) -> Passed {
-        if self.sorted.get(1).is_some_and(|next| self.sources[*next as usize].is_lazy()) {
+        let Some((file, others)) = self.file_and_others() else { return Passed::default() };
+        if !file.peek_key().is_some_and(|key| others.are_behind(key::row(key))) {
             return Passed::default();
+        }
+        let passed = file.pass_rows(most, |row| others.are_behind(row) && refuse(row));
+        self.sink_after(passed.cells);
+        passed
+    }
+
+    /// Forward scans: passes over the row that begins at the top and over those behind it that `judge` refuses, under the same
+    /// conditions; how many cells.
+    pub(super) fn pass_judged(&mut self, times: (u64, u64), most: usize, judge: &mut impl RowJudge) -> usize {
+        let Some((file, others)) = self.file_and_others() else { return 0 };
+        let passed = file.pass_judged(times, most, &mut Alone { judge, others });
+        self.sink_after(passed);
+        passed
+    }
+
+    /// The file at the top, if all its cells can be seen and it is known where other sources have theirs.
+    #[inline]
+    fn file_and_others(&mut self) -> Option<(&mut StoreFileScanner, Others<'_>)> {
+        if self.sorted.get(1).is_some_and(|next| self.sources[*next as usize].is_lazy()) {
+            return None;
         }
         let order = self.order;
-        let Some((top, next)) = self.top_and_next() else { return Passed::default() };
-        let others_from = next.map(key::row);
-        let is_top_only = |row: &[u8]| others_from.is_none_or(|others| order.rows(row, others).is_lt());
-        if !top.peek_key().is_some_and(|key| is_top_only(key::row(key))) {
-            return Passed::default();
-        }
-        let passed = top.pass_rows(most, |row| is_top_only(row) && refuse(row));
-        if self.sorted.len() > 1 && passed.cells > 0 {
+        let (top, next) = self.top_and_next()?;
+        Some((top.visible_file()?, Others { from: next.map(key::row), order }))
+    }
+
+    /// The top has passed over so many cells.
+    #[inline]
+    fn sink_after(&mut self, cells: usize) {
+        if self.sorted.len() > 1 && cells > 0 {
             self.sink();
         }
-        passed
     }
 
     #[inline]

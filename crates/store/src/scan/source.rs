@@ -7,7 +7,7 @@
 use crate::memstore::SegmentScanner;
 use crate::{StoreError, StoreFile, StoreFileScanner};
 use martite_cell::{CellRef, CellType, FlatCell, key};
-use martite_hfile::{BlockSource, Passed, Step, Visit};
+use martite_hfile::{BlockSource, Step, Visit};
 use std::sync::Arc;
 
 /// Passes `Need` on; the way `?` does errors.
@@ -246,14 +246,12 @@ impl Source {
         self.settle(src)
     }
 
-    /// See [`martite_hfile::Scanner::pass_rows`]; a source that may meet invisible cells passes nothing.
+    /// The file, if each of its cells from the current one on can be seen.
     #[inline]
-    pub(super) fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+    pub(super) fn visible_file(&mut self) -> Option<&mut StoreFileScanner> {
         match &mut self.cells {
-            Kind::File(file) if !self.has_newer && !self.unsettled && self.lazy.is_none() => {
-                file.pass_rows(most, refuse)
-            }
-            _ => Passed::default(),
+            Kind::File(file) if !self.has_newer && !self.unsettled && self.lazy.is_none() => Some(file),
+            _ => None,
         }
     }
 

@@ -9,7 +9,7 @@ use super::source::{Source, ready};
 use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError};
 use martite_cell::{CellRef, CellType, LATEST_TIMESTAMP, Order, key};
-use martite_hfile::{BlockSource, NEAR_CELLS, Passed, Step};
+use martite_hfile::{BlockSource, NEAR_CELLS, Passed, RowJudge, Step};
 use std::sync::Arc;
 
 /// A move that was decided and may have been interrupted.
@@ -322,6 +322,15 @@ impl StoreScanner {
             return Passed::default();
         }
         self.merge.pass_rows(most, refuse)
+    }
+
+    /// Forward scans, between rows: passes over rows that `judge` refuses, about `most` cells of them at most, as far as each
+    /// of their cells is plain and can be judged where it lies; how many cells.
+    pub fn pass_judged(&mut self, most: usize, judge: &mut impl RowJudge) -> usize {
+        if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
+            return 0;
+        }
+        self.matcher.times_to_judge().map_or(0, |times| self.merge.pass_judged(times, most, judge))
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.

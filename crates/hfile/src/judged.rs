@@ -1,0 +1,87 @@
+//! Rows of plain cells that are judged where they lie: what a scan spends its time with when its filter refuses most rows.
+
+use crate::{
+    Scanner,
+    cells::CellAt,
+    plain::{AHEAD_BYTES, prefetch_ahead},
+};
+use martite_cell::{CellRef, CellType, key};
+
+/// A row of more cells is left to others: what was looked at is looked at once more then.
+const MOST_IN_ROW: usize = 64;
+
+/// What comes after a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The next one of the row.
+    Next,
+    /// Further cells of the row are not wanted.
+    EndRow,
+    /// The row is to be read in another way.
+    Leave,
+}
+
+/// Who judges rows. A row that is not refused is shown once more, to whoever reads it.
+pub trait RowJudge {
+    /// A row begins; false: it is not to be judged now.
+    fn begin(&mut self, row: &[u8]) -> bool;
+    fn cell(&mut self, cell: &CellRef<'_>) -> Verdict;
+    /// The row is over: whether it is refused.
+    fn refuses(&mut self) -> bool;
+}
+
+impl Scanner {
+    /// Passes over the row that begins here and those behind it that `judge` refuses, inside the block, until that are `most`
+    /// cells; returns how many. The rows consist of puts without tags, with timestamps in `oldest..=newest`, one of each column:
+    /// it stops at the first cell of any other row.
+    pub fn pass_judged(&mut self, (oldest, newest): (u64, u64), most: usize, judge: &mut impl RowJudge) -> usize {
+        let layout = self.reader().layout();
+        let Some((payload, current, ahead)) = self.current() else { return 0 };
+        let (mut first, mut asked, mut passed) = (*current, *ahead, 0);
+        'rows: while passed < most {
+            let first_key = first.key(payload);
+            let row = key::row(first_key);
+            if !judge.begin(row) {
+                break;
+            }
+            let row_prefix = &first_key[..2 + row.len()];
+            let (mut cell, mut cells, mut decided) = (first, 0, false);
+            let mut last_column: Option<&[u8]> = None;
+            first = loop {
+                prefetch_ahead(payload, cell.start as usize, AHEAD_BYTES, &mut asked);
+                if !decided {
+                    let key = cell.key(payload);
+                    let column = &key[..key.len() - key::TS_TYPE_SIZE];
+                    let is_plain = key::type_code(key) == CellType::Put as u8 && cell.tags_len() == 0;
+                    let in_time = (oldest..=newest).contains(&key::timestamp(key));
+                    if !is_plain || !in_time || last_column.is_some_and(|last| key::is_same(last, column)) {
+                        break 'rows;
+                    }
+                    match judge.cell(&cell.cell(payload)) {
+                        Verdict::Next => last_column = Some(column),
+                        Verdict::EndRow => decided = true,
+                        Verdict::Leave => break 'rows,
+                    }
+                }
+                cells += 1;
+                // Where the block ends the row may go on.
+                match CellAt::parse(payload, cell.end, layout) {
+                    Some(next) if cells <= MOST_IN_ROW => {
+                        if !key::is_in_row(next.key(payload), row_prefix) {
+                            break next;
+                        }
+                        cell = next;
+                    }
+                    _ => break 'rows,
+                }
+            };
+            if !judge.refuses() {
+                break;
+            }
+            passed += cells;
+            *current = first;
+        }
+        *ahead = asked;
+        passed
+    }
+}
