@@ -23,7 +23,7 @@ const MOST_PREFIX: usize = 31;
 /// A cell's lengths and key mostly end within so many bytes, perhaps on the next line of memory.
 const KEY_REACH: usize = 48;
 /// How far ahead of a cell keys are asked for: some hundred nanoseconds of work.
-const WAY_AHEAD: u32 = 8 << 10;
+const WAY_AHEAD: u32 = 16 << 10;
 /// Of one cell so much is asked for ahead; the rest follows by itself when it is read in order.
 pub(crate) const MOST_AHEAD: usize = 2048;
 

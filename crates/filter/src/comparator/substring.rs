@@ -3,19 +3,21 @@
 use super::Input;
 use crate::error::Result;
 use crate::required::required;
+use aho_corasick::{Span, packed};
 use martite_proto as pb;
-use regex::bytes::{Regex, RegexBuilder};
 use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub(super) struct Substring {
     pub lower: String,
-    /// For ASCII text: many bytes at a time. Made when a long one comes.
-    search: OnceLock<Option<Regex>>,
+    /// How the text begins, in upper and lower case: many bytes at a time. Made when a long cell comes.
+    beginnings: OnceLock<Option<packed::Searcher>>,
 }
 
-/// Shorter text is looked through byte by byte.
+/// Shorter cells are looked through byte by byte.
 const SHORT: usize = 64;
+/// So many bytes of the beginning: fewer are met too often, more have too many forms.
+const BEGINNING: usize = 4;
 
 pub(super) fn decode(input: &Input<'_>) -> Result<Substring> {
     let proto: pb::SubstringComparator = input.message(&[required(1, "substr")])?;
@@ -24,7 +26,7 @@ pub(super) fn decode(input: &Input<'_>) -> Result<Substring> {
 
 impl Substring {
     fn new(wanted: &str) -> Substring {
-        Substring { lower: wanted.to_lowercase(), search: OnceLock::new() }
+        Substring { lower: wanted.to_lowercase(), beginnings: OnceLock::new() }
     }
 
     pub fn matches(&self, cell: &[u8]) -> bool {
@@ -32,26 +34,42 @@ impl Substring {
         if !cell.is_ascii() {
             return String::from_utf8_lossy(cell).to_lowercase().contains(&self.lower);
         }
-        if cell.len() > SHORT
-            && let Some(search) = self.search.get_or_init(|| search(&self.lower))
-        {
-            return search.is_match(cell);
-        }
-        let Some((&first, rest)) = wanted.split_first() else {
+        let Some((&first, _)) = wanted.split_first() else {
             return true;
         };
         let Some(last_start) = cell.len().checked_sub(wanted.len()) else {
             return false;
         };
+        let is_at = |at: usize| cell[at..at + wanted.len()].eq_ignore_ascii_case(wanted);
+        if cell.len() > SHORT
+            && let Some(search) = self.beginnings.get_or_init(|| beginnings(wanted))
+        {
+            let (mut start, end) = (0, cell.len());
+            while let Some(found) = search.find_in(cell, Span { start, end }).map(|found| found.start())
+                && found <= last_start
+            {
+                if is_at(found) {
+                    return true;
+                }
+                start = found + 1;
+            }
+            return false;
+        }
         let upper = first.to_ascii_uppercase();
-        let starts = cell[..=last_start].iter().enumerate().filter(|(_, b)| **b == first || **b == upper);
-        starts.into_iter().any(|(i, _)| cell[i + 1..i + wanted.len()].eq_ignore_ascii_case(rest))
+        (0..=last_start).any(|at| (cell[at] == first || cell[at] == upper) && is_at(at))
     }
 }
 
-/// None if the text is too long for it.
-fn search(lower: &str) -> Option<Regex> {
-    RegexBuilder::new(&regex::escape(lower)).case_insensitive(true).unicode(false).build().ok()
+/// None if the machine has no instructions for it.
+fn beginnings(wanted: &[u8]) -> Option<packed::Searcher> {
+    let mut forms = vec![Vec::new()];
+    for byte in &wanted[..wanted.len().min(BEGINNING)] {
+        let mut cases = vec![*byte, byte.to_ascii_uppercase()];
+        cases.dedup();
+        let longer = |form: &Vec<u8>| cases.iter().map(|case| [&form[..], &[*case]].concat()).collect::<Vec<_>>();
+        forms = forms.iter().flat_map(longer).collect();
+    }
+    packed::Searcher::new(forms)
 }
 
 #[cfg(test)]
