@@ -5,10 +5,28 @@ use crate::{
     cells::CellAt,
     plain::{AHEAD_BYTES, prefetch_ahead},
 };
+use bytes::Bytes;
 use martite_cell::{CellRef, CellType, key};
 
 /// A row of more cells is left to others: what was looked at is looked at once more then.
 const MOST_IN_ROW: usize = 64;
+
+/// Which cells are judged.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgeRules<'a> {
+    /// Timestamps that are wanted, both included; where others are, nothing is judged.
+    pub oldest: u64,
+    pub newest: u64,
+    /// Qualifiers; None: all. Cells of others are passed over.
+    pub columns: Option<&'a [Bytes]>,
+}
+
+impl JudgeRules<'_> {
+    #[inline]
+    fn want(&self, qualifier: &[u8]) -> bool {
+        self.columns.is_none_or(|columns| columns.iter().any(|column| key::is_same(column, qualifier)))
+    }
+}
 
 /// What comes after a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,9 +50,9 @@ pub trait RowJudge {
 
 impl Scanner {
     /// Passes over the row that begins here and those behind it that `judge` refuses, inside the block, until that are `most`
-    /// cells; returns how many. The rows consist of puts without tags, with timestamps in `oldest..=newest`, one of each column:
-    /// it stops at the first cell of any other row.
-    pub fn pass_judged(&mut self, (oldest, newest): (u64, u64), most: usize, judge: &mut impl RowJudge) -> usize {
+    /// cells; returns how many. The rows consist of puts without tags, one of each column: it stops at the first cell of any
+    /// other row.
+    pub fn pass_judged(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> usize {
         let layout = self.reader().layout();
         let Some((payload, current, ahead)) = self.current() else { return 0 };
         let (mut first, mut asked, mut passed) = (*current, *ahead, 0);
@@ -53,14 +71,17 @@ impl Scanner {
                     let key = cell.key(payload);
                     let column = &key[..key.len() - key::TS_TYPE_SIZE];
                     let is_plain = key::type_code(key) == CellType::Put as u8 && cell.tags_len() == 0;
-                    let in_time = (oldest..=newest).contains(&key::timestamp(key));
+                    let in_time = (rules.oldest..=rules.newest).contains(&key::timestamp(key));
                     if !is_plain || !in_time || last_column.is_some_and(|last| key::is_same(last, column)) {
                         break 'rows;
                     }
-                    match judge.cell(&cell.cell(payload)) {
-                        Verdict::Next => last_column = Some(column),
-                        Verdict::EndRow => decided = true,
-                        Verdict::Leave => break 'rows,
+                    last_column = Some(column);
+                    if rules.want(key::qualifier_at(key, row_prefix.len())) {
+                        match judge.cell(&cell.cell(payload)) {
+                            Verdict::Next => {}
+                            Verdict::EndRow => decided = true,
+                            Verdict::Leave => break 'rows,
+                        }
                     }
                 }
                 cells += 1;

@@ -39,7 +39,7 @@ pub use checksum::ChecksumType;
 pub use encoding::Encoding;
 pub use error::HFileError;
 pub use file_info::FileInfo;
-pub use judged::{RowJudge, Verdict};
+pub use judged::{JudgeRules, RowJudge, Verdict};
 pub use martite_compress::Algorithm as Compression;
 pub use plain::{PlainEnd, PlainRules, PlainTaken};
 pub use reader::Reader;

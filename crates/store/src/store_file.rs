@@ -9,7 +9,8 @@ use crate::{
 use bytes::Bytes;
 use martite_cell::{CellBuf, CellRef, FlatCell, Order, key};
 use martite_hfile::{
-    BlockSource, HFileError, Passed, PlainRules, PlainTaken, Reader, RowJudge, Scanner, Step, Visit, format::info,
+    BlockSource, HFileError, JudgeRules, Passed, PlainRules, PlainTaken, Reader, RowJudge, Scanner, Step, Visit,
+    format::info,
 };
 use std::{
     cmp::{Ordering, Reverse},
@@ -268,8 +269,8 @@ impl StoreFileScanner {
     }
     /// See [`Scanner::pass_judged`]; halves pass nothing.
     #[inline]
-    pub fn pass_judged(&mut self, times: (u64, u64), most: usize, judge: &mut impl RowJudge) -> usize {
-        if self.inner.half.is_some() { 0 } else { self.inner.inner.pass_judged(times, most, judge) }
+    pub fn pass_judged(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> usize {
+        if self.inner.half.is_some() { 0 } else { self.inner.inner.pass_judged(rules, most, judge) }
     }
     /// The cell under the scanner; None before the first seek and at the end.
     #[inline]

@@ -4,6 +4,7 @@
 use super::matcher::Match;
 use bytes::Bytes;
 use martite_cell::{CellRef, LATEST_TIMESTAMP, TimeRange, key};
+use martite_hfile::JudgeRules;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -17,6 +18,13 @@ pub(super) struct Versions {
 }
 
 impl Versions {
+    /// The oldest and the newest timestamp of `range` that has not expired.
+    #[inline]
+    fn wanted(&self, range: &TimeRange) -> (u64, u64) {
+        let (oldest, newest) = range.bounds();
+        (oldest.max(self.oldest_unexpired), newest)
+    }
+
     fn is_expired(&self, timestamp: u64) -> bool {
         timestamp < self.oldest_unexpired
     }
@@ -65,8 +73,7 @@ impl Wildcard {
     /// The oldest and the newest timestamp of `range` that has not expired.
     #[inline]
     pub(super) fn wanted(&self, range: &TimeRange) -> (u64, u64) {
-        let (oldest, newest) = range.bounds();
-        (oldest.max(self.versions.oldest_unexpired), newest)
+        self.versions.wanted(range)
     }
 
     /// Whether the column that was looked at last is this one.
@@ -220,7 +227,21 @@ pub(super) enum Columns {
     Explicit(Explicit),
 }
 
+/// With more columns than this, looking for each cell's one by one costs more than it saves.
+const MOST_JUDGED: usize = 16;
+
 impl Columns {
+    /// What cells a filter may judge where they lie, of those in `range`.
+    pub(super) fn judge_rules(&self, range: &TimeRange) -> Option<JudgeRules<'_>> {
+        let (versions, columns) = match self {
+            Columns::Wildcard(wildcard) => (&wildcard.versions, None),
+            Columns::Explicit(explicit) => (&explicit.versions, Some(&explicit.columns[..])),
+        };
+        let (oldest, newest) = versions.wanted(range);
+        let few = columns.is_none_or(|columns| columns.len() <= MOST_JUDGED);
+        few.then_some(JudgeRules { oldest, newest, columns })
+    }
+
     pub(super) fn new(columns: Option<&Arc<[Bytes]>>, versions: Versions) -> Columns {
         match columns {
             Some(columns) if !columns.is_empty() => Columns::Explicit(Explicit::new(columns.clone(), versions)),

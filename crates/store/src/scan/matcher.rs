@@ -13,6 +13,7 @@ use crate::{FamilyOptions, KeepDeleted};
 use bytes::Bytes;
 use martite_cell::{CellRef, CellType, Order, TimeRange, key, tags};
 use martite_filter::{Filter, ReturnCode};
+use martite_hfile::JudgeRules;
 use std::cmp::Ordering;
 
 /// What to do with a cell, and where to go from it.
@@ -274,13 +275,10 @@ impl UserMatcher {
         }
     }
 
-    /// The oldest and the newest timestamp of plain cells that a filter may judge where they lie; none if each cell has to be
-    /// looked at.
-    pub(super) fn times_to_judge(&self) -> Option<(u64, u64)> {
+    /// What plain cells a filter may judge where they lie; none if each has to be looked at.
+    pub(super) fn judge_rules(&self) -> Option<JudgeRules<'_>> {
         match &self.tracker {
-            Tracker::Plain { columns: Columns::Wildcard(columns), .. } if self.may_run && !self.is_get => {
-                Some(columns.wanted(&self.time_range))
-            }
+            Tracker::Plain { columns, .. } if self.may_run && !self.is_get => columns.judge_rules(&self.time_range),
             _ => None,
         }
     }

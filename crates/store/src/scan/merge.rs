@@ -8,7 +8,7 @@
 use super::source::{Source, ready};
 use crate::{StoreError, StoreFileScanner};
 use martite_cell::{CellRef, Order, key};
-use martite_hfile::{BlockSource, Passed, RowJudge, Step, Verdict};
+use martite_hfile::{BlockSource, JudgeRules, Passed, RowJudge, Step, Verdict};
 use std::cmp::Ordering;
 
 /// A forward seek first steps this far, inside a block, before it searches: the next column or row is mostly near.
@@ -293,9 +293,9 @@ impl Merge {
 
     /// Forward scans: passes over the row that begins at the top and over those behind it that `judge` refuses, under the same
     /// conditions; how many cells.
-    pub(super) fn pass_judged(&mut self, times: (u64, u64), most: usize, judge: &mut impl RowJudge) -> usize {
+    pub(super) fn pass_judged(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> usize {
         let Some((file, others)) = self.file_and_others() else { return 0 };
-        let passed = file.pass_judged(times, most, &mut Alone { judge, others });
+        let passed = file.pass_judged(rules, most, &mut Alone { judge, others });
         self.sink_after(passed);
         passed
     }

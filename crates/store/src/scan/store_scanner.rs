@@ -330,7 +330,7 @@ impl StoreScanner {
         if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
             return 0;
         }
-        self.matcher.times_to_judge().map_or(0, |times| self.merge.pass_judged(times, most, judge))
+        self.matcher.judge_rules().map_or(0, |rules| self.merge.pass_judged(rules, most, judge))
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.
