@@ -38,6 +38,12 @@ impl CellAt {
     /// Reads the lengths of the cell at `start`; `None` if it exceeds the payload.
     #[inline]
     pub(crate) fn parse(payload: &[u8], start: u32, layout: Layout) -> Option<CellAt> {
+        CellAt::parse_inline(payload, start, layout)
+    }
+
+    /// The same, for loops that do little else.
+    #[inline(always)]
+    pub(crate) fn parse_inline(payload: &[u8], start: u32, layout: Layout) -> Option<CellAt> {
         let rest = payload.get(start as usize..)?;
         let lengths = rest.first_chunk::<8>()?;
         let key_len = u32::from_be_bytes([lengths[0], lengths[1], lengths[2], lengths[3]]) as usize;
@@ -69,10 +75,6 @@ impl CellAt {
 
     pub(crate) fn tags_len(&self) -> u16 {
         self.tags_len
-    }
-
-    pub(crate) fn seq_id(&self) -> u64 {
-        self.seq_id
     }
 
     /// Asks for the memory of the cell behind this one, as if it were as long.

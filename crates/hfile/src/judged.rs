@@ -86,7 +86,7 @@ impl Scanner {
                 }
                 cells += 1;
                 // Where the block ends the row may go on.
-                match CellAt::parse(payload, cell.end, layout) {
+                match CellAt::parse_inline(payload, cell.end, layout) {
                     Some(next) if cells <= MOST_IN_ROW => {
                         if !key::is_in_row(next.key(payload), row_prefix) {
                             break next;

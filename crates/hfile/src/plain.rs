@@ -184,8 +184,16 @@ impl<'s> Lying<'s> {
             let (seq_id, len) = seq_id(behind)?;
             (0, seq_id, len)
         } else {
-            let cell = CellAt::parse(rest, 0, layout)?;
-            (cell.tags_len(), cell.seq_id(), cell.end as usize - key_value.len())
+            let (tags_len, tags_end) = match layout.tags {
+                true => {
+                    let len = u16::from_be_bytes(*behind.first_chunk::<2>()?);
+                    (len, 2 + len as usize)
+                }
+                false => (0, 0),
+            };
+            let behind_tags = behind.get(tags_end..)?;
+            let (seq_id, len) = if layout.mvcc { seq_id(behind_tags)? } else { (0, 0) };
+            (tags_len, seq_id, tags_end + len)
         };
         Some(Lying { key_value, key_len, tags_len, seq_id, len: key_value.len() + more })
     }

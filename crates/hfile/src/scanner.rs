@@ -151,7 +151,7 @@ impl Scanner {
         let (mut cell, mut asked) = (*current, self.asked);
         let (mut row, mut in_row) = (key::row(cell.key(payload)), 0);
         while passed.cells < most && in_row < NEAR_CELLS {
-            let Some(next) = CellAt::parse(payload, cell.end, layout) else { break };
+            let Some(next) = CellAt::parse_inline(payload, cell.end, layout) else { break };
             cell = next;
             asked = marks.prefetch_keys(asked, cell.start, payload);
             passed.cells += 1;
