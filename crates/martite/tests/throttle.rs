@@ -6,7 +6,7 @@ use martite_cell::CellBuf;
 use martite_client::admin::by_name;
 use martite_proto as pb;
 use martite_quota::table::{Owner, SETTINGS_FAMILY, encode};
-use martite_rpc::client::{CallOptions, Client, ClientOptions};
+use martite_rpc::client::{Answer, CallOptions, Client, ClientOptions};
 use martite_testkit::{Admin, Server, Table};
 use pb::Message;
 use pb::mutation_proto::{ColumnValue, MutationType, column_value::QualifierValue};
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 const WAITING: u64 = 20;
+/// The priority by which a request says that it is batch work.
+const BATCH: u32 = 1;
 /// After this it is too late.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -224,19 +226,29 @@ async fn multi_over_several_tables(server: &Server, info: SocketAddr) {
     assert!(left.await.unwrap_err().is_cancelled());
     until_parked(info, 0).await;
 
-    let request = multi(b"new");
-    let multi = tokio::spawn(async move { client.call_with("Multi", &request, &[], CallOptions::default()).await });
-    // The two tables wait each for itself; the third does not.
-    until_parked(info, 2).await;
-    until_written(free_table, b"new").await;
-    until_parked(info, 2).await;
+    // The two tables wait each for itself; the third does not. So it is with batch work, whose parts run on other threads.
     let quotas = Table::connect(server.regionserver, &TableName::quota_table()).await.unwrap();
-    limit(&quotas, &limited[0], 1_000_000, pb::TimeUnit::Seconds).await;
-    until_parked(info, 1).await;
-    assert!(!multi.is_finished());
-    limit(&quotas, &limited[1], 1_000_000, pb::TimeUnit::Seconds).await;
+    for (new, priority) in [(&b"new"[..], 0), (b"new-of-batch", BATCH)] {
+        for table in &limited {
+            use_up(server, info, table).await;
+        }
+        let (client, request) = (connect().await, multi(new));
+        let options = CallOptions { priority: Some(priority), ..CallOptions::default() };
+        let multi = tokio::spawn(async move { client.call_with("Multi", &request, &[], options).await });
+        until_parked(info, 2).await;
+        until_written(free_table, new).await;
+        until_parked(info, 2).await;
+        limit(&quotas, &limited[0], 1_000_000, pb::TimeUnit::Seconds).await;
+        until_parked(info, 1).await;
+        assert!(!multi.is_finished());
+        limit(&quotas, &limited[1], 1_000_000, pb::TimeUnit::Seconds).await;
+        check_whole_answer(&multi.await.unwrap().unwrap());
+        until_parked(info, 0).await;
+    }
+}
 
-    let answer = multi.await.unwrap().unwrap();
+/// Of the multi's five parts, in their order.
+fn check_whole_answer(answer: &Answer) {
     let response: pb::MultiResponse = answer.decode().unwrap();
     let counts = response.region_action_result.iter().map(|part| {
         let [entry] = &part.result_or_exception[..] else { panic!("{part:?}") };
@@ -246,7 +258,6 @@ async fn multi_over_several_tables(server: &Server, info: SocketAddr) {
     let cells = CellBuf::from_block(answer.cells.to_vec(), false).unwrap();
     let values: Vec<_> = cells.iter().map(|cell| String::from_utf8(cell.value.to_vec()).unwrap()).collect();
     assert_eq!(values, ["slow", "free", "late"]);
-    until_parked(info, 0).await;
 }
 
 #[test]
