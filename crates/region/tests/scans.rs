@@ -680,3 +680,30 @@ fn rows_that_are_refused_by_their_cells_are_refused_in_any_way() {
     }
     assert!(refused > 10_000, "{refused} rows refused");
 }
+
+#[test]
+fn a_cursor_tells_where_a_scan_is_whatever_it_has_passed() {
+    let rig = Rig::new();
+    for row in 0..3_000 {
+        put_cells(&rig, &format!("row{row:04}"), &[("f", "a", 1, "v")]);
+    }
+    rig.region.flush(None, "test").unwrap();
+    let families = vec![FamilyColumns::whole("f")];
+    for text in ["ValueFilter(=, 'binary:none')", "RowFilter(=, 'substring:none')"] {
+        let filter = Some(martite_filter::language::parse(text).unwrap());
+        let spec = ScanSpec { filter, families: families.clone(), ..ScanSpec::default() };
+        let mut scanner = rig.region.scanner(spec).unwrap();
+        let limits = ScanLimits { allow_partial: true, ..ScanLimits::default() };
+        let (src, mut out) = (rig.ctx.stores.files.blocking(), ScanOutput::new(false));
+        let Step::Ready(state) = scanner.next_batch(&limits, &mut || true, &src, &mut out).unwrap() else {
+            panic!("a blocking source was asked")
+        };
+        // The clock is looked at after a thousand cells.
+        assert_eq!(state.end, ScanEnd::Time, "{text}");
+        let scanned = out.counters.rows_scanned as usize;
+        assert!(scanned >= 900, "{text}: {scanned} rows scanned");
+        let cursor = String::from_utf8(state.cursor.unwrap().to_vec()).unwrap();
+        let at: usize = cursor["row".len()..].parse().unwrap();
+        assert!((scanned - 1..=scanned).contains(&at), "{text}: {scanned} rows scanned, at {cursor}");
+    }
+}

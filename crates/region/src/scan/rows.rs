@@ -304,11 +304,8 @@ impl Rows {
             true
         });
         read.cells_scanned += passed.cells as u64;
-        if passed.cells > 0
-            && let Some(row) = only.scanner.peek_row()
-        {
-            last.clear();
-            last.extend_from_slice(row);
+        if passed.cells > 0 {
+            keep_row(last, &only.scanner);
         }
         behind.unwrap_or(if passed.stopped { Behind::New } else { Behind::Same })
     }
@@ -531,10 +528,14 @@ impl Rows {
     /// they lie.
     fn pass_judged(&mut self, read: &mut RowRead<'_>) {
         let most = self.cells_to_next_check(read);
-        let Rows { families, bounds, stop_row, .. } = self;
+        let Rows { families, bounds, stop_row, row: last, .. } = self;
         let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return };
         let Some(mut judge) = Judge::new(filter, bounds, stop_row) else { return };
-        read.cells_scanned += only.scanner.pass_judged(most, &mut judge) as u64;
+        let cells = only.scanner.pass_judged(most, &mut judge);
+        if cells > 0 {
+            keep_row(last, &only.scanner);
+        }
+        read.cells_scanned += cells as u64;
         self.rows_scanned += judge.refused;
         self.rows_filtered += judge.refused;
         filter.reset();
@@ -585,5 +586,13 @@ impl Rows {
     /// The filter wants nothing more.
     pub(crate) fn finish(&mut self) {
         self.phase = Phase::Done;
+    }
+}
+
+/// Leaves the row where `scanner` stands in `last`.
+fn keep_row(last: &mut Vec<u8>, scanner: &StoreScanner) {
+    if let Some(row) = scanner.peek_row() {
+        last.clear();
+        last.extend_from_slice(row);
     }
 }
