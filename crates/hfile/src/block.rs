@@ -4,6 +4,7 @@ use crate::{
     checksum::ChecksumType,
     error::Parsed,
     format::{HEADER_BYTES, MAX_BLOCK_BYTES},
+    index::Hints,
     input::Input,
     marks::Marks,
 };
@@ -144,6 +145,8 @@ pub struct Block {
     bytes: Vec<u8>,
     /// Data blocks: offsets of some cells, ascending, the first cell's among them; what a seek searches.
     marks: Marks,
+    /// Index blocks below the root: of their entries.
+    hints: Option<Box<Hints>>,
 }
 
 impl Block {
@@ -155,18 +158,23 @@ impl Block {
             start: start as u32,
             bytes,
             marks: Marks::default(),
+            hints: None,
         }
     }
     /// A data block whose decoded payload is `bytes[start..]`; without marks yet.
     pub(crate) fn of_payload(offset: u64, on_disk_size: u32, bytes: Vec<u8>, start: u32) -> Block {
-        Block { kind: BlockType::Data, offset, on_disk_size, start, bytes, marks: Marks::default() }
+        Block { kind: BlockType::Data, offset, on_disk_size, start, bytes, marks: Marks::default(), hints: None }
     }
     pub(crate) fn with_marks(self, marks: Marks) -> Block {
         Block { marks, ..self }
     }
+    pub(crate) fn with_hints(self, hints: Hints) -> Block {
+        Block { hints: Some(Box::new(hints)), ..self }
+    }
     /// Bytes of memory that the block holds.
     pub fn heap_size(&self) -> usize {
-        size_of::<Block>() + self.bytes.capacity() + self.marks.heap_size()
+        let hints = self.hints.as_ref().map_or(0, |hints| size_of::<Hints>() + hints.heap_size());
+        size_of::<Block>() + self.bytes.capacity() + self.marks.heap_size() + hints
     }
     #[inline]
     pub fn payload(&self) -> &[u8] {
@@ -174,5 +182,8 @@ impl Block {
     }
     pub(crate) fn marks(&self) -> &Marks {
         &self.marks
+    }
+    pub(crate) fn hints(&self) -> Option<&Hints> {
+        self.hints.as_deref()
     }
 }

@@ -8,6 +8,7 @@
 //! it need not be the key of any cell.
 
 use crate::{
+    Block,
     error::Parsed,
     format::{HEADER_BYTES, MID_KEY_BYTES},
     input::Input,
@@ -50,11 +51,11 @@ pub(crate) struct RootIndex {
 }
 
 /// What a search compares instead of keys as long as that decides: after what all rows begin with, the next eight bytes
-/// of each row, as a number. Only for rows in byte order.
+/// of each row, as a number. Only for rows in byte order: none for others.
 #[derive(Debug, Default)]
-struct Hints {
-    prefix: Vec<u8>,
-    next: Vec<u64>,
+pub(crate) struct Hints {
+    prefix: Box<[u8]>,
+    next: Box<[u64]>,
 }
 
 impl Hints {
@@ -62,8 +63,30 @@ impl Hints {
         let (Some(first), Some(last)) = (rows.clone().next(), rows.clone().next_back()) else {
             return Hints::default();
         };
+        if !rows.clone().is_sorted() {
+            return Hints::default();
+        }
         let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
-        Hints { prefix: first[..common].to_vec(), next: rows.map(|row| Hints::of(row.get(common..))).collect() }
+        Hints { prefix: first[..common].into(), next: rows.map(|row| Hints::of(row.get(common..))).collect() }
+    }
+
+    pub(crate) fn heap_size(&self) -> usize {
+        self.prefix.len() + size_of_val(&*self.next)
+    }
+
+    /// Of `len` entries that `key_at` tells, the last one that is not greater than (or with `strictly`: that is less than) `key`.
+    fn find<'a>(
+        &self,
+        (key, order, strictly): (&[u8], Order, bool),
+        len: usize,
+        key_at: impl Fn(usize) -> &'a [u8],
+    ) -> Option<usize> {
+        let (low, high) = match order {
+            Order::Default if self.next.len() == len => self.undecided(key::row(key)),
+            _ => (0, len),
+        };
+        let among = find(high - low, |i| order.keys(key_at(low + i), key), strictly);
+        among.map_or_else(|| low.checked_sub(1), |i| Some(low + i))
     }
 
     /// What is missing counts as zero.
@@ -119,7 +142,7 @@ impl RootIndex {
             index.keys.extend_from_slice(key);
             index.ends.push(index.keys.len() as u32);
         }
-        if keys == Keys::Flat && (0..count).map(|i| key::row(index.key(i))).is_sorted() {
+        if keys == Keys::Flat {
             index.hints = Hints::new((0..count).map(|i| key::row(index.key(i))));
         }
         match input.len() {
@@ -148,12 +171,7 @@ impl RootIndex {
 
     /// The last entry that is not greater than (or with `strictly`: that is less than) a flat key.
     pub(crate) fn find(&self, key: &[u8], order: Order, strictly: bool) -> Option<usize> {
-        if order != Order::Default || self.hints.next.is_empty() {
-            return find(self.len(), |i| order.keys(self.key(i), key), strictly);
-        }
-        let (low, high) = self.hints.undecided(key::row(key));
-        let among = find(high - low, |i| order.keys(self.key(low + i), key), strictly);
-        among.map_or_else(|| low.checked_sub(1), |i| Some(low + i))
+        self.hints.find((key, order, strictly), self.len(), |entry| self.key(entry))
     }
 
     /// The last entry whose raw key is not greater.
@@ -162,8 +180,8 @@ impl RootIndex {
     }
 
     pub(crate) fn heap_size(&self) -> usize {
-        let hints = self.hints.prefix.capacity() + self.hints.next.capacity() * 8;
-        self.places.capacity() * size_of::<Place>() + self.ends.capacity() * 4 + self.keys.capacity() + hints
+        let places = self.places.capacity() * size_of::<Place>();
+        places + self.ends.capacity() * 4 + self.keys.capacity() + self.hints.heap_size()
     }
 }
 
@@ -171,15 +189,16 @@ impl RootIndex {
 #[derive(Clone, Copy)]
 pub(crate) struct Level<'a> {
     payload: &'a [u8],
+    hints: Option<&'a Hints>,
 }
 
 impl<'a> Level<'a> {
-    pub(crate) fn new(payload: &'a [u8]) -> Level<'a> {
-        Level { payload }
+    pub(crate) fn new(block: &'a Block) -> Level<'a> {
+        Level { payload: block.payload(), hints: block.hints() }
     }
 
     /// Checks every position, place and key, so that the accessors stay inside the payload.
-    pub(crate) fn check(payload: &[u8], data_end: u64) -> Parsed<()> {
+    pub(crate) fn check(payload: &[u8], data_end: u64) -> Parsed<Hints> {
         let mut input = Input::new(payload);
         let count = input.u32()? as usize;
         if count == 0 || count > payload.len() / 16 {
@@ -203,7 +222,8 @@ impl<'a> Level<'a> {
         if start != entries.len() {
             return Err(format!("{} bytes after {count} index entries", entries.len() - start));
         }
-        Ok(())
+        let level = Level { payload, hints: None };
+        Ok(Hints::new((0..count).map(|entry| key::row(level.key(entry)))))
     }
 
     fn word(&self, at: usize) -> usize {
@@ -230,7 +250,10 @@ impl<'a> Level<'a> {
     }
 
     pub(crate) fn find(&self, key: &[u8], order: Order, strictly: bool) -> Option<usize> {
-        find(self.len(), |i| order.keys(self.key(i), key), strictly)
+        match self.hints {
+            Some(hints) => hints.find((key, order, strictly), self.len(), |entry| self.key(entry)),
+            None => find(self.len(), |i| order.keys(self.key(i), key), strictly),
+        }
     }
 }
 

@@ -65,7 +65,7 @@ impl IndexPath {
     ) -> Result<Step<bool>, HFileError> {
         self.clone_from(from);
         while let Some((block, entry)) = self.nodes.pop() {
-            if entry + 1 < Level::new(block.payload()).len() {
+            if entry + 1 < Level::new(&block).len() {
                 self.nodes.push((block, entry + 1));
                 return Ok(self.descend(reader, Take::First, src)?.map(|()| true));
             }
@@ -105,7 +105,7 @@ impl IndexPath {
             let leaf = self.nodes.len() + 1 == depth;
             let kind = if leaf { BlockType::LeafIndex } else { BlockType::IntermediateIndex };
             let block = ready!(reader.fetch(self.place(reader), kind, BlockKindHint::Index, true, src)?);
-            let level = Level::new(block.payload());
+            let level = Level::new(&block);
             let entry = match take {
                 Take::First => 0,
                 Take::Last => level.len() - 1,
@@ -121,7 +121,7 @@ impl IndexPath {
     /// The block that the path leads to.
     pub(crate) fn place(&self, reader: &Reader) -> Place {
         match self.nodes.last() {
-            Some((block, entry)) => Level::new(block.payload()).place(*entry),
+            Some((block, entry)) => Level::new(block).place(*entry),
             None => reader.index().place(self.root),
         }
     }
@@ -129,7 +129,7 @@ impl IndexPath {
     /// The index key of the following data block, as far as the blocks on the path tell.
     pub(crate) fn next_key<'a>(&'a self, reader: &'a Reader) -> Option<&'a [u8]> {
         for (block, entry) in self.nodes.iter().rev() {
-            let level = Level::new(block.payload());
+            let level = Level::new(block);
             if entry + 1 < level.len() {
                 return Some(level.key(entry + 1));
             }

@@ -5,9 +5,10 @@
 //! else, this ends.
 
 use crate::{
-    Scanner,
+    NEAR_CELLS, Scanner,
     cells::{CellAt, Layout, seq_id},
 };
+use bytes::Bytes;
 use martite_cell::order::compare_without_row;
 use martite_cell::{CellBuf, CellType, FlatCell, key};
 use martite_env::prefetch::{LINE_BYTES, prefetch};
@@ -35,6 +36,8 @@ pub struct PlainRules<'a> {
     pub bound: Option<&'a [u8]>,
     /// The qualifier of which a version was taken before.
     pub column: Option<&'a [u8]>,
+    /// Qualifiers that are wanted, ascending; None: any.
+    pub columns: Option<&'a [Bytes]>,
     /// So many older versions of a column are passed over, one after the other.
     pub most_older: u32,
     /// So many cells at most, with those passed over; 1 at least.
@@ -48,10 +51,14 @@ pub struct PlainRules<'a> {
 /// Why no more were taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainEnd {
-    /// As many as may be, or to the end of the block; the scanner stands at the last one that was taken, if any was.
+    /// As many as may be; the scanner stands at the last one that was taken, if any was.
     Limit,
+    /// The same, for it is the last one of the block.
+    Block,
     /// It stands at the first cell of another row.
     Row,
+    /// The last of the named columns was taken, and no more rows are wanted; it stands there.
+    Columns,
     /// It stands at a plain cell that is behind the bound.
     Bound,
     /// It stands at a cell to be looked at.
@@ -61,13 +68,20 @@ pub enum PlainEnd {
 /// What was taken.
 pub struct PlainTaken<'s> {
     pub cells: u64,
-    /// Older versions that were passed over.
+    /// Older versions and columns that are not wanted, which were passed over.
     pub passed: u64,
     /// Whether the scanner has passed over some since `last`.
     pub passed_last: bool,
     /// Without its sequence id.
     pub last: Option<FlatCell<'s>>,
+    /// So many of the named columns are done with.
+    pub columns_done: usize,
     pub end: PlainEnd,
+}
+
+impl PlainTaken<'_> {
+    const NONE: PlainTaken<'static> =
+        PlainTaken { cells: 0, passed: 0, passed_last: false, last: None, columns_done: 0, end: PlainEnd::Other };
 }
 
 /// A row's prefix, to be compared in words: its first bytes, and a mask of those that count.
@@ -108,6 +122,41 @@ fn words(bytes: &[u8; ROW_BYTES]) -> [u64; WORDS] {
         *word = u64::from_ne_bytes(*bytes);
     }
     words
+}
+
+/// Named columns, in their order.
+struct Named<'a> {
+    columns: &'a [Bytes],
+    done: usize,
+    /// Cells of others since the last one.
+    passed: u32,
+}
+
+/// What is done with a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Take,
+    Pass,
+    /// It is far from the next column that is wanted: a seek may be better.
+    Leave,
+}
+
+impl Named<'_> {
+    #[inline]
+    fn judge(&mut self, qualifier: &[u8]) -> Fate {
+        while let Some(column) = self.columns.get(self.done) {
+            match qualifier.cmp(column) {
+                Ordering::Equal => {
+                    (self.done, self.passed) = (self.done + 1, 0);
+                    return Fate::Take;
+                }
+                Ordering::Less => break,
+                Ordering::Greater => self.done += 1,
+            }
+        }
+        self.passed += 1;
+        if self.passed as usize > NEAR_CELLS { Fate::Leave } else { Fate::Pass }
+    }
 }
 
 /// The key that others go on from.
@@ -204,83 +253,129 @@ impl Scanner {
     /// the first of their columns.
     #[inline]
     pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
-        match self.reader().layout() {
-            Layout { tags: false, mvcc: true } => self.take_lying::<true>(rules, out),
-            _ => self.take_lying::<false>(rules, out),
-        }
-    }
-
-    #[inline(never)]
-    fn take_lying<'s, const USUAL: bool>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
-        let mut taken = PlainTaken { cells: 0, passed: 0, passed_last: false, last: None, end: PlainEnd::Other };
         let layout = self.reader().layout();
-        let Some((payload, current, ahead)) = self.current() else { return taken };
-        let row = RowWords::new(rules.row_prefix);
-        let way = if rules.goes_on { AHEAD_BYTES } else { AHEAD_IN_ROW };
-        let (mut at, mut asked) = (current.start as usize, *ahead);
-        let mut bound = rules.bound.map(|key| Bound::new(key, rules.row_prefix.len()));
-        let mut last = None;
-        let mut last_column: &[u8] = &[];
-        let (mut last_ending, mut older) = (0, 0);
-        while let Some(rest) = payload.get(at..) {
-            prefetch_ahead(payload, at, way, &mut asked);
-            let Some(cell) = Lying::parse::<USUAL>(rest, layout) else { break };
-            let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
-            let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
-            // A key begins with its row's length: two that begin alike so far are both long enough.
-            if !row.begin(&rest[8..]) {
-                taken.end = PlainEnd::Row;
-                break;
-            }
-            let timestamp = key::timestamp(stamp);
-            if stamp[8] != CellType::Put as u8
-                || cell.tags_len != 0
-                || cell.seq_id > rules.read_point
-                || timestamp < rules.oldest
-                || timestamp > rules.newest
-            {
-                break;
-            }
-            let side = bound.as_mut().map_or(Ordering::Less, |bound| bound.compare(key));
-            if side != Ordering::Less {
-                // Which of two cells with the same key comes first is not told by that.
-                taken.end = if side == Ordering::Greater { PlainEnd::Bound } else { PlainEnd::Other };
-                break;
-            }
-            let end_of_column = ending(column);
-            let is_older = if last.is_some() {
-                end_of_column == last_ending && column == last_column
-            } else {
-                rules.column.is_some_and(|taken| taken == key::qualifier_at(key, rules.row_prefix.len()))
-            };
-            if is_older {
-                if older == rules.most_older {
-                    break;
-                }
-                older += 1;
-                taken.passed += 1;
-            } else {
-                out.push_key_value(cell.key_value);
-                last = Some((cell.key_value, cell.key_len));
-                (last_column, last_ending, older) = (column, end_of_column, 0);
-                taken.cells += 1;
-            }
-            let next = at + cell.len;
-            let enough = taken.cells + taken.passed == rules.most_cells || out.size_bytes() >= rules.bytes_end;
-            if enough || next == payload.len() {
-                taken.end = PlainEnd::Limit;
-                break;
-            }
-            at = next;
-        }
-        *ahead = asked;
+        let Some((payload, current, ahead)) = self.current() else { return PlainTaken::NONE };
+        let mut at = current.start as usize;
+        let taken = take_lying(payload, layout, (&mut at, ahead), rules, out);
         if let Some(cell) = CellAt::parse(payload, at as u32, layout) {
             *current = cell;
         }
-        taken.passed_last = older > 0;
-        taken.last = last.map(|(key_value, key_len)| FlatCell::new(&key_value[8..], key_len, &[], 0));
         taken
     }
+}
+
+/// As [`Scanner::take_plain`], from the cell `at` on. `ahead`: see [`prefetch_ahead`].
+#[inline]
+pub(crate) fn take_lying<'s>(
+    payload: &'s [u8],
+    layout: Layout,
+    (at, ahead): (&mut usize, &mut usize),
+    rules: &PlainRules<'_>,
+    out: &mut CellBuf,
+) -> PlainTaken<'s> {
+    match (layout, rules.columns) {
+        (Layout { tags: false, mvcc: true }, None) => {
+            take_laid::<true, false>(payload, layout, (at, ahead), rules, out)
+        }
+        (Layout { tags: false, mvcc: true }, _) => take_laid::<true, true>(payload, layout, (at, ahead), rules, out),
+        _ => take_laid::<false, true>(payload, layout, (at, ahead), rules, out),
+    }
+}
+
+/// `NAMED`: columns may be named.
+#[inline(never)]
+fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
+    payload: &'s [u8],
+    layout: Layout,
+    (place, ahead): (&mut usize, &mut usize),
+    rules: &PlainRules<'_>,
+    out: &mut CellBuf,
+) -> PlainTaken<'s> {
+    let mut taken = PlainTaken::NONE;
+    let row = RowWords::new(rules.row_prefix);
+    let way = if rules.goes_on { AHEAD_BYTES } else { AHEAD_IN_ROW };
+    let (mut at, mut asked) = (*place, *ahead);
+    let mut bound = rules.bound.map(|key| Bound::new(key, rules.row_prefix.len()));
+    let mut named = rules.columns.filter(|_| NAMED).map(|columns| Named { columns, done: 0, passed: 0 });
+    let mut last = None;
+    let mut last_column: &[u8] = &[];
+    let (mut last_ending, mut older) = (0, 0);
+    while let Some(rest) = payload.get(at..) {
+        prefetch_ahead(payload, at, way, &mut asked);
+        let Some(cell) = Lying::parse::<USUAL>(rest, layout) else { break };
+        let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
+        let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
+        // A key begins with its row's length: two that begin alike so far are both long enough.
+        if !row.begin(&rest[8..]) {
+            taken.end = PlainEnd::Row;
+            break;
+        }
+        let timestamp = key::timestamp(stamp);
+        if stamp[8] != CellType::Put as u8
+            || cell.tags_len != 0
+            || cell.seq_id > rules.read_point
+            || timestamp < rules.oldest
+            || timestamp > rules.newest
+        {
+            break;
+        }
+        let side = bound.as_mut().map_or(Ordering::Less, |bound| bound.compare(key));
+        if side != Ordering::Less {
+            // Which of two cells with the same key comes first is not told by that.
+            taken.end = if side == Ordering::Greater { PlainEnd::Bound } else { PlainEnd::Other };
+            break;
+        }
+        let end_of_column = ending(column);
+        let is_older = if last.is_some() {
+            end_of_column == last_ending && column == last_column
+        } else {
+            rules.column.is_some_and(|taken| taken == key::qualifier_at(key, rules.row_prefix.len()))
+        };
+        let fate = match &mut named {
+            _ if is_older => {
+                if older == rules.most_older {
+                    Fate::Leave
+                } else {
+                    Fate::Pass
+                }
+            }
+            Some(named) => named.judge(key::qualifier_at(key, rules.row_prefix.len())),
+            None => Fate::Take,
+        };
+        if fate == Fate::Leave {
+            break;
+        }
+        if fate == Fate::Pass {
+            older += u32::from(is_older);
+            taken.passed += 1;
+            taken.passed_last = true;
+        } else {
+            taken.passed_last = false;
+            out.push_key_value(cell.key_value);
+            last = Some((cell.key_value, cell.key_len));
+            (last_column, last_ending, older) = (column, end_of_column, 0);
+            taken.cells += 1;
+        }
+        let next = at + cell.len;
+        if taken.cells + taken.passed == rules.most_cells || out.size_bytes() >= rules.bytes_end {
+            taken.end = PlainEnd::Limit;
+            break;
+        }
+        if !rules.goes_on && named.as_ref().is_some_and(|named| named.done == named.columns.len()) {
+            taken.end = PlainEnd::Columns;
+            break;
+        }
+        if next == payload.len() {
+            taken.end = PlainEnd::Block;
+            break;
+        }
+        at = next;
+    }
+    (*place, *ahead) = (at, asked);
+    taken.columns_done = named.as_ref().map_or(0, |named| named.done);
+    taken.columns_done = named.as_ref().map_or(0, |named| named.done);
+    taken.last = last.map(|(key_value, key_len)| FlatCell::new(&key_value[8..], key_len, &[], 0));
+    taken
 }
 
 /// Asks for the memory of what comes, a little at a time. `asked`: up to where that was done before.

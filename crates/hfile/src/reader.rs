@@ -168,7 +168,7 @@ impl Reader {
                 return Err(HFileError::unsupported(&self.name, "a mid key from a source that cannot wait"));
             }
         };
-        let level = Level::new(leaf.payload());
+        let level = Level::new(&leaf);
         if mid_key.entry as usize >= level.len() {
             let reason = format!("the mid key is entry {} of {}", mid_key.entry, level.len());
             return Err(HFileError::corrupt(&self.name, leaf.offset, reason));

@@ -4,9 +4,10 @@
 
 mod support;
 
+use bytes::Bytes;
 use martite_cell::order::compare_without_row;
 use martite_cell::{CellBuf, CellRef, CellType, OwnedCell, key};
-use martite_hfile::{FileSource, PlainEnd, PlainRules, Scanner, WriterOptions};
+use martite_hfile::{FileSource, NEAR_CELLS, PlainEnd, PlainRules, Scanner, WriterOptions};
 use support::{Dice, drive, open, sort, write};
 
 /// Rows shorter and longer than what is compared in words; a few markers, tags, further versions and large sequence ids.
@@ -37,12 +38,13 @@ struct Expected {
     taken: Vec<OwnedCell>,
     passed: usize,
     passed_last: bool,
+    columns_done: usize,
     end: PlainEnd,
 }
 
 fn expected(cells: &[OwnedCell], rules: &PlainRules<'_>, in_block: usize) -> Expected {
-    let mut e = Expected { taken: Vec::new(), passed: 0, passed_last: false, end: PlainEnd::Limit };
-    let (mut column, mut older, mut bytes) = (rules.column, 0, 0);
+    let mut e = Expected { taken: Vec::new(), passed: 0, passed_last: false, columns_done: 0, end: PlainEnd::Block };
+    let (mut column, mut older, mut bytes, mut unwanted) = (rules.column, 0, 0, 0);
     for (at, cell) in cells.iter().enumerate() {
         let cell = cell.as_ref();
         let is_older = column == Some(cell.qualifier());
@@ -59,21 +61,49 @@ fn expected(cells: &[OwnedCell], rules: &PlainRules<'_>, in_block: usize) -> Exp
         } else if rules.bound == Some(cell.key) || (is_older && older == rules.most_older) {
             e.end = PlainEnd::Other;
         } else {
+            let named = rules.columns.filter(|_| !is_older).map(|columns| {
+                e.columns_done = columns.iter().filter(|column| column[..] <= *cell.qualifier()).count();
+                columns.iter().any(|column| column == cell.qualifier())
+            });
             if is_older {
                 (e.passed, older) = (e.passed + 1, older + 1);
+            } else if named == Some(false) {
+                unwanted += 1;
+                if unwanted > NEAR_CELLS {
+                    e.end = PlainEnd::Other;
+                    return e;
+                }
+                e.passed += 1;
             } else {
+                unwanted = 0;
                 e.taken.push(cells[at].clone());
                 (column, older) = (Some(cell.qualifier()), 0);
                 bytes += 4 + cell.key_value_len();
             }
-            e.passed_last = is_older;
-            if at as u64 + 1 < rules.most_cells && bytes < rules.bytes_end && at + 1 < in_block {
+            e.passed_last = is_older || named == Some(false);
+            if at as u64 + 1 == rules.most_cells || bytes >= rules.bytes_end {
+                e.end = PlainEnd::Limit;
+            } else if !rules.goes_on && rules.columns.is_some_and(|columns| columns.len() == e.columns_done) {
+                e.end = PlainEnd::Columns;
+            } else if at + 1 < in_block {
                 continue;
             }
         }
         return e;
     }
     unreachable!("the block ends before the cells do")
+}
+
+/// Some qualifiers of cells that there are, and one that there is not.
+fn columns(dice: &mut Dice, cells: &[OwnedCell]) -> Vec<Bytes> {
+    let any = |dice: &mut Dice| cells[dice.roll(cells.len() as u64) as usize].as_ref().qualifier().to_vec();
+    let mut columns: Vec<Bytes> = (0..1 + dice.roll(6)).map(|_| any(dice).into()).collect();
+    if dice.roll(2) == 0 {
+        columns.push([&any(dice)[..], b"-"].concat().into());
+    }
+    columns.sort();
+    columns.dedup();
+    columns
 }
 
 fn compare(seed: u64, with_tags: bool) {
@@ -83,7 +113,7 @@ fn compare(seed: u64, with_tags: bool) {
     let src = FileSource { file: &bytes };
     let mut scanner = Scanner::new(open(&bytes), true);
     let mut dice = Dice::new(seed + 1);
-    let (mut ends, mut passed) = ([0; 4], 0);
+    let (mut ends, mut passed) = ([0; 6], 0);
     for at in 0..cells.len() {
         let first = cells[at].as_ref();
         // As far as the block goes.
@@ -103,6 +133,7 @@ fn compare(seed: u64, with_tags: bool) {
         bound_key[type_at] += (dice.roll(4) > 0) as u8;
         let before = at.checked_sub(1).map(|at| cells[at].as_ref()).filter(|before| before.row() == first.row());
         let some = |dice: &mut Dice, usual: u64, below: u64| if dice.roll(8) == 0 { dice.roll(below) } else { usual };
+        let named = (dice.roll(2) == 0).then(|| columns(&mut dice, &cells));
         let rules = PlainRules {
             row_prefix: &row_prefix,
             oldest: some(&mut dice, 0, 100),
@@ -110,6 +141,7 @@ fn compare(seed: u64, with_tags: bool) {
             read_point: some(&mut dice, u64::MAX, 90),
             bound: bounded.then_some(&bound_key[..]),
             column: before.filter(|_| dice.roll(2) == 0).map(|before| before.qualifier()),
+            columns: named.as_deref(),
             most_older: dice.roll(4) as u32,
             most_cells: some(&mut dice, 1000, 4).max(1),
             bytes_end: some(&mut dice, 100_000, 400) as usize,
@@ -118,14 +150,15 @@ fn compare(seed: u64, with_tags: bool) {
         let e = expected(&cells[at..], &rules, in_block);
         let mut out = CellBuf::new(false);
         let found = scanner.take_plain(&rules, &mut out);
-        let told = (found.cells as usize, found.passed as usize, found.passed_last, found.end);
-        assert_eq!(told, (e.taken.len(), e.passed, e.passed_last, e.end), "{at}: {first:?}");
+        let told = (found.cells as usize, found.passed as usize, found.passed_last, found.columns_done, found.end);
+        assert_eq!(told, (e.taken.len(), e.passed, e.passed_last, e.columns_done, e.end), "{at}: {first:?}");
         let last = found.last.map(|cell| cell.key().to_vec());
         assert_eq!(last.as_deref(), e.taken.last().map(|cell| cell.as_ref().key), "{at}");
         let kept = |cell: &CellRef<'_>| (cell.key.to_vec(), cell.value.to_vec());
         let wanted: Vec<_> = e.taken.iter().map(|cell| kept(&cell.as_ref())).collect();
         assert_eq!(out.iter().map(|cell| kept(&cell)).collect::<Vec<_>>(), wanted, "{at}");
-        let stands_at = at + e.taken.len() + e.passed - usize::from(e.end == PlainEnd::Limit);
+        let is_at_last = matches!(e.end, PlainEnd::Limit | PlainEnd::Block | PlainEnd::Columns);
+        let stands_at = at + e.taken.len() + e.passed - usize::from(is_at_last);
         assert!(scanner.peek().unwrap() == cells[stands_at].as_ref(), "{at}: {:?}", e.end);
         passed += e.passed;
         ends[e.end as usize] += 1;

@@ -167,9 +167,10 @@ fn main() {
             let src = files.cache_only();
             let gets: Vec<_> = (0..100).map(|_| GetSpec::new(row(dice.below(rows)))).collect();
             let mut getter = Getter::new(&rig.region, &gets[0]).unwrap();
+            gets.iter().take(Getter::AHEAD).for_each(|get| getter.expect(&get.row, &src));
             for (at, get) in gets.iter().enumerate() {
-                let next = gets.get(at + 1).map(|next| &next.row);
-                let found = getter.get(&get.row, next, &src, &mut out).unwrap();
+                gets.get(at + Getter::AHEAD).inspect(|coming| getter.expect(&coming.row, &src));
+                let found = getter.get(&get.row, &src, &mut out).unwrap();
                 assert!(matches!(found, Step::Ready(found) if found.cells == 1));
             }
         }

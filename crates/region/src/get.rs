@@ -10,8 +10,11 @@ use martite_cell::{CellBuf, TimeRange};
 use martite_filter::Filter;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
-use martite_store::scan::{ReadView, RowLimits, RowRead, StoreEnd, StoreScan, StoreScanner};
+use martite_store::scan::{
+    Lookup, PointEnd, PointReader, ReadView, RowLimits, RowRead, StoreEnd, StoreScan, StoreScanner,
+};
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -122,12 +125,49 @@ impl Region {
         src: &dyn BlockSource,
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        self.one_get(get, &get.row, src, out, |read| {
-            let (scan, requests, views) = self.plan_get(get)?;
-            if read.filter.is_some() {
-                return self.read_filtered(requests, views, (&scan, get.load_on_demand), read);
+        self.check_row(&get.row, "Get")?;
+        let (scan, requests, views) = self.plan_get(get)?;
+        if get.filter.is_some() {
+            return self
+                .one_get(get, src, out, |read| self.read_filtered(requests, views, (&scan, get.load_on_demand), read));
+        }
+        let points = self.point_readers(requests, views, &scan);
+        let mut lookups = Vec::new();
+        lookups.resize_with(points.len(), Lookup::default);
+        self.read_points(get, &get.row, (&points, &mut lookups), src, out, |at, lookup, read| {
+            let mut scanner = points[at].scanner();
+            points[at].hand_over(&get.row, lookup, &mut scanner);
+            self.read_store(&mut scanner, &get.row, read)
+        })
+    }
+
+    /// A Get without filter, of `row`, which may be read. What no point reader can tell, `scan` reads.
+    fn read_points(
+        &self,
+        get: &GetSpec,
+        row: &[u8],
+        (points, lookups): (&[PointReader], &mut [Lookup]),
+        src: &dyn BlockSource,
+        out: &mut CellBuf,
+        mut scan: impl FnMut(usize, &Lookup, &mut RowRead<'_>) -> Result<Step<PointEnd>, RegionError>,
+    ) -> Result<Step<GetOutcome>, RegionError> {
+        for (point, lookup) in points.iter().zip(&mut *lookups) {
+            if lookup.is_unknown() {
+                ready_or_need!(point.find(row, lookup, src));
             }
-            self.read_plain(&mut self.plain_scanners(requests, views, &scan), &get.row, read)
+            ready_or_need!(point.fetch(lookup, None, src));
+        }
+        self.one_get(get, src, out, |read| {
+            for (at, (point, lookup)) in points.iter().zip(lookups).enumerate() {
+                let end = match point.read(lookup, read) {
+                    PointEnd::Elsewhere => ready_or_need!(scan(at, lookup, read)),
+                    end => end,
+                };
+                if end == PointEnd::Enough {
+                    break;
+                }
+            }
+            Ok(Step::Ready(()))
         })
     }
 
@@ -147,16 +187,14 @@ impl Region {
         Ok((scan, requests, views))
     }
 
-    /// What every Get has around the reading itself: here of `row`, whatever row `get` has.
+    /// What every Get has around the reading itself.
     fn one_get(
         &self,
         get: &GetSpec,
-        row: &[u8],
         src: &dyn BlockSource,
         out: &mut CellBuf,
         run: impl FnOnce(&mut RowRead<'_>) -> Result<Step<()>, RegionError>,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        self.check_row(row, "Get")?;
         let mut filter = get.filter.as_ref().map(Filter::decode).transpose()?;
         let before = out.mark();
         let first = out.len();
@@ -191,39 +229,35 @@ impl Region {
         }))
     }
 
-    /// Scanners for a Get without filter, one for each family that it asks for.
-    fn plain_scanners(&self, requests: Vec<StoreRequest>, views: Vec<ReadView>, scan: &StoreScan) -> Vec<StoreScanner> {
-        let scanner = |(request, view): (StoreRequest, ReadView)| {
+    /// Readers for Gets without filter, one for each family that they ask for.
+    fn point_readers(&self, requests: Vec<StoreRequest>, views: Vec<ReadView>, scan: &StoreScan) -> Vec<PointReader> {
+        let reader = |(request, view): (StoreRequest, ReadView)| {
             let options = self.stores[request.store].1.options().clone();
-            StoreScanner::new(view, options, Arc::new(request.scan(scan.clone())))
+            PointReader::new(view, options, Arc::new(request.scan(scan.clone())))
         };
-        requests.into_iter().zip(views).map(scanner).collect()
+        requests.into_iter().zip(views).map(reader).collect()
     }
 
-    fn read_plain(
+    /// Of one family.
+    fn read_store(
         &self,
-        scanners: &mut [StoreScanner],
+        scanner: &mut StoreScanner,
         row: &[u8],
         read: &mut RowRead<'_>,
-    ) -> Result<Step<()>, RegionError> {
-        for scanner in scanners {
-            ready_or_need!(scanner.open(read.src));
-            // A family without the row stands at the next one.
-            if !scanner.is_in_row(row) {
-                continue;
-            }
-            match ready_or_need!(scanner.next(read)) {
-                StoreEnd::TooBig => {
-                    let max = self.ctx.config.max_row_size_bytes;
-                    return Err(RegionError::RowTooBig(format!(
-                        "Max row size allowed: {max}, but row is bigger than that"
-                    )));
-                }
-                StoreEnd::Batch => break,
-                _ => {}
-            }
+    ) -> Result<Step<PointEnd>, RegionError> {
+        ready_or_need!(scanner.open(read.src));
+        // A family without the row stands at the next one.
+        if !scanner.is_in_row(row) {
+            return Ok(Step::Ready(PointEnd::All));
         }
-        Ok(Step::Ready(()))
+        match ready_or_need!(scanner.next(read)) {
+            StoreEnd::TooBig => {
+                let max = self.ctx.config.max_row_size_bytes;
+                Err(RegionError::RowTooBig(format!("Max row size allowed: {max}, but row is bigger than that")))
+            }
+            StoreEnd::Batch => Ok(Step::Ready(PointEnd::Enough)),
+            _ => Ok(Step::Ready(PointEnd::All)),
+        }
     }
 
     /// `read` brings a filter.
@@ -310,40 +344,91 @@ impl Region {
 /// Gets of one call that differ in their rows only: what one has opened serves the next. All of them see the region as
 /// it was for the first. An operation: the region does not close before this is dropped.
 ///
-/// A row that is not in the processor's caches is waited for three times, at the block's hints, the cell and its value.
-/// So the memory of a Get is asked for while the one before is read. And what other threads write too (the region's
-/// lock, its counters) is touched once for all.
+/// A row that is not in the processor's caches is waited for again and again: in the cache's table, at the block, its
+/// hints, the cell and its value. So rows are told ahead, and each takes a step while one before is read. And what other
+/// threads write too (the region's lock, its counters) is touched once for all.
 pub struct Getter<'r> {
     region: &'r Region,
     _operation: Operation<'r>,
     like: &'r GetSpec,
+    points: Vec<PointReader>,
+    /// For rows that are to be scanned, one for each of `points`; and their like for the row after that. None as long as
+    /// there was no such row.
     scanners: Vec<StoreScanner>,
-    /// Their like for the Get after this one, once there is one.
     ahead: Vec<StoreScanner>,
-    /// `ahead` has been aimed at its row; bytes of the blocks that it read for that.
+    /// `ahead` has been aimed at the row that comes next; bytes of the blocks that it read for that.
     aimed: Option<u64>,
+    /// The rows that come next, and others kept for their allocations.
+    expected: VecDeque<Expected>,
+    spare: Vec<Expected>,
     answered: u64,
 }
 
+/// A row that is to come.
+#[derive(Default)]
+struct Expected {
+    row: Bytes,
+    /// For each of the readers.
+    lookups: Vec<Lookup>,
+}
+
 impl<'r> Getter<'r> {
+    /// So many rows are best told ahead.
+    pub const AHEAD: usize = 3;
+
     /// For Gets that are like `like`, whatever its row.
     pub fn new(region: &'r Region, like: &'r GetSpec) -> Result<Getter<'r>, RegionError> {
         let operation = region.start_operation()?;
-        let scanners = match like.filter {
+        let points = match like.filter {
             Some(_) => Vec::new(),
             None => {
                 let (scan, requests, views) = region.plan_get(like)?;
-                region.plain_scanners(requests, views, &scan)
+                region.point_readers(requests, views, &scan)
             }
         };
-        Ok(Getter { region, _operation: operation, like, scanners, ahead: Vec::new(), aimed: None, answered: 0 })
+        Ok(Getter {
+            region,
+            _operation: operation,
+            like,
+            points,
+            scanners: Vec::new(),
+            ahead: Vec::new(),
+            aimed: None,
+            expected: VecDeque::new(),
+            spare: Vec::new(),
+            answered: 0,
+        })
     }
 
-    /// As [`Region::get`]. `next` is the row that will be asked for after this one.
+    /// Tells that `row` will be asked for, after those that were told before. What goes wrong here goes wrong again when
+    /// it is, and is told then.
+    pub fn expect(&mut self, row: &Bytes, src: &dyn BlockSource) {
+        let mut coming = self.spare.pop().unwrap_or_default();
+        coming.row = row.clone();
+        coming.lookups.resize_with(self.points.len(), Lookup::default);
+        let readable = self.region.check_row(row, "Get").is_ok();
+        for (point, lookup) in self.points.iter().zip(&mut coming.lookups) {
+            lookup.clear();
+            if readable {
+                drop(point.find(row, lookup, src));
+            }
+        }
+        // The one before gets its block, and that before it asks for its cells.
+        if let Some((last, before)) = self.expected.make_contiguous().split_last_mut() {
+            let before = before.last();
+            for (at, (point, lookup)) in self.points.iter().zip(&mut last.lookups).enumerate() {
+                let before = before.map(|before| &before.lookups[at]);
+                drop(point.fetch(lookup, before, src));
+                before.inspect(|before| point.expect(before));
+            }
+        }
+        self.expected.push_back(coming);
+    }
+
+    /// As [`Region::get`].
     pub fn get(
         &mut self,
         row: &Bytes,
-        next: Option<&Bytes>,
         src: &dyn BlockSource,
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
@@ -354,36 +439,60 @@ impl<'r> Getter<'r> {
             self.answered += 1;
             return Ok(Step::Ready(outcome));
         }
-        let aimed = self.aimed.take().filter(|_| self.ahead.iter().all(|scanner| scanner.is_get_of(row)));
-        match aimed {
-            Some(_) => std::mem::swap(&mut self.scanners, &mut self.ahead),
-            None => self.scanners.iter_mut().for_each(|scanner| scanner.restart_at(row.clone())),
+        let (mut wanted, was_expected) = self.take_expected(row);
+        if !was_expected {
+            region.check_row(row, "Get")?;
         }
-        if let Some(next) = next {
-            self.aimed = self.aim(next, src);
+        let aimed = self.aimed.take().filter(|_| was_expected);
+        if aimed.is_some() {
+            std::mem::swap(&mut self.scanners, &mut self.ahead);
         }
-        let (scanners, ahead) = (&mut self.scanners[..], &self.ahead[..]);
-        let outcome = ready_or_need!(region.one_get(like, row, src, out, |read| {
-            let result = region.read_plain(scanners, row, read);
-            ahead.iter().for_each(StoreScanner::aim_at_cells);
-            result
+        self.aim(src);
+        let (points, scanners, ahead) = (&self.points, &mut self.scanners, &self.ahead);
+        let lookups = (&points[..], &mut wanted.lookups[..]);
+        let outcome = ready_or_need!(region.read_points(like, row, lookups, src, out, |at, lookup, read| {
+            if scanners.is_empty() {
+                scanners.extend(points.iter().map(PointReader::scanner));
+            }
+            if aimed.is_none() || !lookup.is_elsewhere() {
+                points[at].hand_over(row, lookup, &mut scanners[at]);
+            }
+            region.read_store(&mut scanners[at], row, read)
         }));
+        ahead.iter().for_each(StoreScanner::aim_at_cells);
+        self.spare.push(wanted);
         self.answered += 1;
         Ok(Step::Ready(GetOutcome { block_bytes: outcome.block_bytes + aimed.unwrap_or(0), ..outcome }))
     }
 
-    /// What goes wrong here goes wrong again when the row is read, and is told then.
-    fn aim(&mut self, row: &Bytes, src: &dyn BlockSource) -> Option<u64> {
+    /// What is known of `row`; and whether it was expected.
+    fn take_expected(&mut self, row: &Bytes) -> (Expected, bool) {
+        if let Some(next) = self.expected.pop_front_if(|next| next.row == *row) {
+            return (next, true);
+        }
+        self.spare.extend(self.expected.drain(..));
+        let mut wanted = self.spare.pop().unwrap_or_default();
+        wanted.lookups.resize_with(self.points.len(), Lookup::default);
+        wanted.lookups.iter_mut().for_each(Lookup::clear);
+        (wanted, false)
+    }
+
+    /// Has the scanners of the row that comes next, if it is to be scanned, look where to.
+    fn aim(&mut self, src: &dyn BlockSource) {
+        let Some(next) = self.expected.front().filter(|next| next.lookups.iter().any(Lookup::is_elsewhere)) else {
+            return;
+        };
         if self.ahead.is_empty() {
-            self.ahead = self.scanners.iter().map(StoreScanner::another).collect();
+            self.ahead.extend(self.points.iter().map(PointReader::scanner));
         }
         let block_bytes = Cell::new(0);
         let src = Counted::new(src, &block_bytes);
-        let complete = self.ahead.iter_mut().all(|scanner| {
-            scanner.restart_at(row.clone());
+        let readers = self.points.iter().zip(&next.lookups).zip(&mut self.ahead);
+        let complete = readers.filter(|((_, lookup), _)| lookup.is_elsewhere()).all(|((point, lookup), scanner)| {
+            point.hand_over(&next.row, lookup, scanner);
             matches!(scanner.aim(&src), Ok(Step::Ready(())))
         });
-        complete.then(|| block_bytes.get())
+        self.aimed = complete.then(|| block_bytes.get());
     }
 }
 

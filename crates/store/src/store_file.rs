@@ -122,12 +122,16 @@ impl StoreFile {
     /// A scanner over the visible half; sequence ids of bulk-loaded cells are filled in.
     /// `cache_blocks`: keep data blocks that it reads, if the family wants that too.
     pub fn scanner(self: &Arc<Self>, cache_blocks: bool) -> StoreFileScanner {
-        let inner = Scanner::new(self.reader.clone(), cache_blocks && self.cache_data);
+        let inner = Scanner::new(self.reader.clone(), self.caches_data(cache_blocks));
         StoreFileScanner {
             seq_id: self.cell_seq_id(),
             inner: HalfScanner::new(inner, self.half.clone(), self.order()),
             file: self.clone(),
         }
+    }
+    /// Whether a read that caches blocks (or not) keeps its data blocks.
+    pub(crate) fn caches_data(&self, cache_blocks: bool) -> bool {
+        cache_blocks && self.cache_data
     }
     /// The sequence id that all its cells take, if they have none of their own.
     pub fn cell_seq_id(&self) -> Option<u64> {

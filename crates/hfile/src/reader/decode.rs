@@ -95,7 +95,8 @@ impl Reader {
                 return Ok(block.with_marks(marks));
             }
             BlockType::LeafIndex | BlockType::IntermediateIndex => {
-                Level::check(block.payload(), data_end).map_err(corrupt)?;
+                let hints = Level::check(block.payload(), data_end).map_err(corrupt)?;
+                return Ok(block.with_hints(hints));
             }
             BlockType::BloomChunk if block.payload().is_empty() => {
                 return Err(corrupt("an empty bloom chunk".to_owned()));

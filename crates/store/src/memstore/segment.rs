@@ -115,6 +115,11 @@ impl Segment {
         SegmentScanner { cursor: Cursor::new(self.list.clone()), order: self.list.order(), in_row: false }
     }
 
+    /// Whether a cell of the row is here, or may be: one is enough, whoever can see it.
+    pub fn holds_row(&self, row: &[u8]) -> bool {
+        !self.is_empty() && self.list.holds_row(row)
+    }
+
     /// A cursor at the first cell of a row, whose first seek is for a key in that row; none if the row is not here.
     pub fn row_scanner(&self, row: &[u8]) -> Option<SegmentScanner> {
         let mut scanner = SegmentScanner { in_row: true, ..self.scanner() };

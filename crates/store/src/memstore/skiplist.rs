@@ -333,6 +333,11 @@ impl SkipList {
         }
     }
 
+    /// Whether a cell of the row is here; only for rows in byte order.
+    pub(crate) fn holds_row(&self, row: &[u8]) -> bool {
+        !self.first_of(row).is_null()
+    }
+
     /// The first node of the row; null if there is none, or no index.
     fn first_of(&self, row: &[u8]) -> *mut Node {
         self.rows.get(row, self)

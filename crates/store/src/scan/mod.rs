@@ -17,6 +17,7 @@ mod deletes;
 mod matcher;
 mod merge;
 mod new_version;
+mod point;
 mod prune;
 mod row_read;
 mod run;
@@ -24,6 +25,7 @@ mod source;
 mod store_scanner;
 
 pub use compaction::CompactionScanner;
+pub use point::{Lookup, PointEnd, PointReader};
 pub use row_read::{RowLimits, RowRead, StoreEnd};
 pub use store_scanner::StoreScanner;
 

@@ -5,9 +5,38 @@ use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError, StoreFile};
 use martite_cell::TimeRange;
 use martite_hfile::{BlockSource, BloomType, Step};
+use std::sync::Arc;
 
 /// With more columns than this, asking a ROWCOL filter about each one costs more than it saves.
 const MAX_BLOOM_COLUMNS: usize = 8;
+
+/// The files of a view that a Get has to read, as far as that is decided.
+#[derive(Clone, Copy)]
+pub(super) struct Candidates {
+    /// Those that are not decided yet: `view.files[..left]`.
+    pub left: usize,
+    /// Those that may have the row; no more are decided than two that do.
+    pub first: Option<usize>,
+    second: Option<usize>,
+}
+
+impl Candidates {
+    pub(super) fn all(view: &ReadView) -> Candidates {
+        Candidates { left: view.files.len(), first: None, second: None }
+    }
+
+    /// No other than `file`.
+    pub(super) fn only(file: usize) -> Candidates {
+        Candidates { left: 0, first: Some(file), second: None }
+    }
+
+    pub(super) fn with(self, file: usize) -> Candidates {
+        match self.first {
+            None => Candidates { first: Some(file), ..self },
+            Some(_) => Candidates { second: Some(file), ..self },
+        }
+    }
+}
 
 /// A choice that may be interrupted by a missing bloom block.
 pub(super) struct Pruning {
@@ -31,7 +60,36 @@ impl Pruning {
         Pruning { left: view.files.len(), chosen }
     }
 
-    /// Decides the files, newest first. Sources in `spare` are used again.
+    /// Of a Get, some of whose files are decided.
+    pub(super) fn among(
+        candidates: &Candidates,
+        spare: &mut Vec<Source>,
+        view: &ReadView,
+        family: &FamilyOptions,
+        scan: &StoreScan,
+    ) -> Pruning {
+        let mut pruning = Pruning::new(view, family, scan);
+        pruning.left = candidates.left;
+        for at in candidates.first.iter().chain(&candidates.second) {
+            pruning.choose(&view.files[*at], spare, scan);
+        }
+        pruning
+    }
+
+    /// Sources in `spare` are used again.
+    fn choose(&mut self, file: &Arc<StoreFile>, spare: &mut Vec<Source>, scan: &StoreScan) {
+        let mut source = match spare.iter().position(|s| s.reads(file)) {
+            Some(at) => spare.swap_remove(at).rewound(),
+            None => Source::file(file, scan.read_point, scan.cache_blocks),
+        };
+        source.starts_at_column = starts_at_column(scan, file.reader.delete_family_count() != Some(0));
+        if scan.is_get {
+            source.keep_to_row(&scan.start_row);
+        }
+        self.chosen.push(source);
+    }
+
+    /// Decides the files, newest first.
     pub(super) fn run(
         &mut self,
         spare: &mut Vec<Source>,
@@ -41,16 +99,8 @@ impl Pruning {
         src: &dyn BlockSource,
     ) -> Result<Step<()>, StoreError> {
         while let Some(file) = self.left.checked_sub(1).and_then(|at| view.files.get(at)) {
-            if in_time(file, family, scan) && in_keys(file, scan) && ready!(in_bloom(file, scan, src)?) {
-                let mut source = match spare.iter().position(|s| s.reads(file)) {
-                    Some(at) => spare.swap_remove(at).rewound(),
-                    None => Source::file(file, scan.read_point, scan.cache_blocks),
-                };
-                source.starts_at_column = starts_at_column(scan, file.reader.delete_family_count() != Some(0));
-                if scan.is_get {
-                    source.keep_to_row(&scan.start_row);
-                }
-                self.chosen.push(source);
+            if is_in_time(file, family, scan) && in_keys(file, scan) && ready!(in_bloom(file, scan, src)?) {
+                self.choose(file, spare, scan);
             }
             self.left -= 1;
         }
@@ -73,7 +123,7 @@ fn starts_at_column(scan: &StoreScan, has_family_markers: bool) -> bool {
     scan.is_get && !has_family_markers && !scan.raw && scan.columns.as_ref().is_some_and(|c| !c.is_empty())
 }
 
-fn in_time(file: &StoreFile, family: &FamilyOptions, scan: &StoreScan) -> bool {
+pub(super) fn is_in_time(file: &StoreFile, family: &FamilyOptions, scan: &StoreScan) -> bool {
     let (range, oldest) = (time_wanted(family, scan), oldest_wanted(family, scan));
     file.time_range().is_none_or(|(min, max)| range.overlaps_inclusive(min, max) && max >= oldest)
 }
@@ -88,25 +138,39 @@ fn in_keys(file: &StoreFile, scan: &StoreScan) -> bool {
 }
 
 fn in_bloom(file: &StoreFile, scan: &StoreScan, src: &dyn BlockSource) -> Result<Step<bool>, StoreError> {
+    if scan.is_get {
+        return is_in_bloom(file, &scan.start_row, scan, src);
+    }
+    match file.reader.bloom_type() {
+        BloomType::RowPrefix(_) if !scan.reversed => {
+            Ok(file.reader.may_contain_prefix_of(&scan.start_row, &scan.stop_row, src)?)
+        }
+        _ => Ok(Step::Ready(true)),
+    }
+}
+
+/// What the file's bloom filter says to a Get of `row`.
+pub(super) fn is_in_bloom(
+    file: &StoreFile,
+    row: &[u8],
+    scan: &StoreScan,
+    src: &dyn BlockSource,
+) -> Result<Step<bool>, StoreError> {
     let reader = &file.reader;
     match reader.bloom_type() {
         BloomType::None => Ok(Step::Ready(true)),
-        BloomType::RowPrefix(_) if !scan.is_get && !scan.reversed => {
-            Ok(reader.may_contain_prefix_of(&scan.start_row, &scan.stop_row, src)?)
-        }
-        _ if !scan.is_get => Ok(Step::Ready(true)),
         BloomType::RowCol => {
             let columns = scan.columns.as_deref().unwrap_or_default();
             if columns.is_empty() || columns.len() > MAX_BLOOM_COLUMNS {
                 return Ok(Step::Ready(true));
             }
             for column in columns {
-                if ready!(reader.may_contain_row_col(&scan.start_row, column, src)?) {
+                if ready!(reader.may_contain_row_col(row, column, src)?) {
                     return Ok(Step::Ready(true));
                 }
             }
-            Ok(reader.may_contain_delete_family(&scan.start_row, src)?)
+            Ok(reader.may_contain_delete_family(row, src)?)
         }
-        _ => Ok(reader.may_contain_row(&scan.start_row, src)?),
+        _ => Ok(reader.may_contain_row(row, src)?),
     }
 }

@@ -122,6 +122,7 @@ fn take_plain(
         read_point,
         bound,
         column,
+        columns: None,
         most_older: if rules.columns.has_all(1) { MOST_OLDER } else { 0 },
         most_cells: read.cells_to_next_check().min(room),
         bytes_end,
@@ -140,7 +141,7 @@ fn take_plain(
     ran.cells += taken.cells + taken.passed;
     read.cells_scanned += taken.cells + taken.passed;
     match taken.end {
-        PlainEnd::Limit => Some(Left::Last),
+        PlainEnd::Limit | PlainEnd::Block | PlainEnd::Columns => Some(Left::Last),
         PlainEnd::Row => Some(Left::Row),
         PlainEnd::Bound => Some(Left::Crossed),
         PlainEnd::Other => None,

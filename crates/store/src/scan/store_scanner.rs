@@ -2,7 +2,7 @@
 
 use super::matcher::{Match, UserMatcher};
 use super::merge::{Merge, Start};
-use super::prune::Pruning;
+use super::prune::{Candidates, Pruning};
 use super::row_read::{RowRead, StoreEnd};
 use super::run::{Ran, run};
 use super::source::{Source, ready};
@@ -76,8 +76,19 @@ impl StoreScanner {
         has_filter: bool,
     ) -> StoreScanner {
         let pruning = Pruning::new(&view, &family, &scan);
+        let closed = StoreScanner::closed(view, family, scan, has_filter);
+        StoreScanner { phase: Phase::Pruning(pruning), ..closed }
+    }
+
+    /// One that reads nothing until it is restarted.
+    pub(super) fn closed(
+        view: ReadView,
+        family: Arc<FamilyOptions>,
+        scan: Arc<StoreScan>,
+        has_filter: bool,
+    ) -> StoreScanner {
         StoreScanner {
-            phase: Phase::Pruning(pruning),
+            phase: Phase::Closed,
             merge: Merge::new(Vec::new(), family.order, scan.reversed),
             spare: Vec::new(),
             matcher: UserMatcher::new(&family, &scan, has_filter),
@@ -91,11 +102,6 @@ impl StoreScanner {
             wants_seek: false,
             count_in_row: 0,
         }
-    }
-
-    /// For the same scan without filter, not begun.
-    pub fn another(&self) -> StoreScanner {
-        StoreScanner::new(self.view.clone(), self.family.clone(), self.scan.clone())
     }
 
     pub fn view(&self) -> &ReadView {
@@ -164,14 +170,15 @@ impl StoreScanner {
     }
 
     /// A Get's scanner goes on with another row: what it has open stays open. To be opened again.
-    pub fn restart_at(&mut self, row: bytes::Bytes) {
+    pub(super) fn restart_among(&mut self, row: bytes::Bytes, candidates: &Candidates) {
         let scan = Arc::make_mut(&mut self.scan);
         (scan.start_row, scan.stop_row) = (row.clone(), row);
         self.spare.append(&mut self.merge.restart(Vec::new()));
         self.matcher.clear_row();
         self.pending = Move::None;
         (self.row_over, self.kept, self.wants_seek) = (false, false, false);
-        self.phase = Phase::Pruning(Pruning::new(&self.view, &self.family, &self.scan));
+        let pruning = Pruning::among(candidates, &mut self.spare, &self.view, &self.family, &self.scan);
+        self.phase = Phase::Pruning(pruning);
     }
 
     /// Leaves the key that the scan starts at in `target`: of a Get with columns, that of its first column.

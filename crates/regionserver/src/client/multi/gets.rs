@@ -75,14 +75,18 @@ impl Multi {
                 return true;
             }
         };
+        let mut expected = gets.done;
         while let Some((index, row)) = gets.rows.get(gets.done) {
             if self.must_split() {
                 self.refuse(slot, *index);
             } else {
                 let mark = self.cells.mark();
                 self.make_room();
-                let next = gets.rows.get(gets.done + 1).map(|(_, row)| row);
-                match getter.get(row, next, src, &mut self.cells) {
+                while let Some((_, row)) = gets.rows.get(expected).filter(|_| expected <= gets.done + Getter::AHEAD) {
+                    getter.expect(row, src);
+                    expected += 1;
+                }
+                match getter.get(row, src, &mut self.cells) {
                     Ok(Step::Need(_)) => {
                         self.cells.truncate(mark);
                         return false;

@@ -1,0 +1,235 @@
+//! [`PointReader`]: Gets whose row lies in one block of one file, without merge and matcher.
+//!
+//! Most rows of most tables are like that: what was written long ago and compacted since. Where a row is, is decided as for a
+//! scanner ([`super::prune`]); if only one file can have it, its cells are taken from the block as they lie. Whatever else
+//! turns up (a memstore that has the row, a second file, markers, tags, versions, a row that goes on in another block) is left
+//! to a [`super::StoreScanner`], which then needs not decide anew what to read.
+//!
+//! ```text
+//! find    which file, and which of its blocks        memory of index and bloom filter
+//! fetch   the block                                  memory of the cache's table
+//! expect  where in the block                         memory of the block's marks
+//! read    the cells                                  memory of the cells
+//! ```
+
+use super::prune::{Candidates, is_in_bloom, is_in_time};
+use super::row_read::RowRead;
+use super::source::ready;
+use super::{ReadView, StoreScan, StoreScanner};
+use crate::{FamilyOptions, StoreError, StoreFile};
+use bytes::Bytes;
+use martite_cell::{CellType, LATEST_TIMESTAMP, Order, key};
+use martite_hfile::{Block, BlockSource, PlainRules, Reader, RowPlace, RowTaken, Step};
+use std::sync::Arc;
+
+/// So many older versions of a column are stepped over; then a seek may be better.
+const MOST_OLDER: u32 = 2;
+
+/// Reads rows of one store, as it was at one time.
+pub struct PointReader {
+    view: ReadView,
+    family: Arc<FamilyOptions>,
+    scan: Arc<StoreScan>,
+    /// Cells are judged by their timestamps and columns alone.
+    is_plain: bool,
+    /// Timestamps that are wanted.
+    oldest: u64,
+    newest: u64,
+    /// One version of a column is all that is wanted.
+    only_version: bool,
+}
+
+/// Where a row is, as far as that is known.
+#[derive(Default)]
+pub struct Lookup {
+    /// The flat key that the read begins at.
+    start: Vec<u8>,
+    found: Found,
+    /// Of the block that was got for it.
+    block_bytes: u64,
+}
+
+#[derive(Default)]
+enum Found {
+    #[default]
+    Unknown,
+    /// In no file.
+    Nowhere,
+    /// A scanner is to read it.
+    Elsewhere(Candidates),
+    Place(usize, RowPlace),
+    Block(usize, RowPlace, Arc<Block>),
+}
+
+/// How the read of a row ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PointEnd {
+    All,
+    /// As many cells as may be.
+    Enough,
+    /// A scanner is to read it; nothing was appended.
+    Elsewhere,
+}
+
+impl Lookup {
+    /// Whether it is known that a scanner is to read the row.
+    pub fn is_elsewhere(&self) -> bool {
+        matches!(self.found, Found::Elsewhere(_))
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.found, Found::Unknown)
+    }
+
+    /// Nothing is known any more.
+    pub fn clear(&mut self) {
+        (self.found, self.block_bytes) = (Found::Unknown, 0);
+    }
+}
+
+impl PointReader {
+    /// For Gets like `scan`, whatever its row.
+    pub fn new(view: ReadView, family: Arc<FamilyOptions>, scan: Arc<StoreScan>) -> PointReader {
+        let versions = scan.max_versions.min(family.max_versions);
+        let is_plain = scan.is_get
+            && !(scan.raw || family.new_version_behavior)
+            && (scan.store_limit, scan.store_offset, family.order) == (-1, 0, Order::Default)
+            && versions > 0;
+        let (oldest, newest) = scan.time_range.bounds();
+        let oldest = oldest.max(scan.oldest_unexpired(&family));
+        PointReader { view, is_plain, oldest, newest, only_version: versions == 1, family, scan }
+    }
+
+    /// For the rows that are elsewhere; see [`Self::hand_over`].
+    pub fn scanner(&self) -> StoreScanner {
+        StoreScanner::closed(self.view.clone(), self.family.clone(), self.scan.clone(), false)
+    }
+
+    /// Has `scanner` read `row`.
+    pub fn hand_over(&self, row: &Bytes, lookup: &Lookup, scanner: &mut StoreScanner) {
+        let candidates = match &lookup.found {
+            Found::Elsewhere(candidates) => *candidates,
+            Found::Place(file, _) | Found::Block(file, ..) => Candidates::only(*file),
+            Found::Unknown | Found::Nowhere => Candidates::all(&self.view),
+        };
+        scanner.restart_among(row.clone(), &candidates);
+    }
+
+    /// Finds the block that has to be read for `row`.
+    pub fn find(&self, row: &[u8], lookup: &mut Lookup, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
+        lookup.clear();
+        lookup.found = ready!(self.search(row, &mut lookup.start, src)?);
+        Ok(Step::Ready(()))
+    }
+
+    fn search(&self, row: &[u8], start: &mut Vec<u8>, src: &dyn BlockSource) -> Result<Step<Found>, StoreError> {
+        let elsewhere = |candidates| Ok(Step::Ready(Found::Elsewhere(candidates)));
+        let mut candidates = Candidates::all(&self.view);
+        if !self.is_plain || self.view.segments.iter().any(|segment| segment.holds_row(row)) {
+            return elsewhere(candidates);
+        }
+        while let Some(at) = candidates.left.checked_sub(1) {
+            let file = &self.view.files[at];
+            let has_row = is_in_time(file, &self.family, &self.scan)
+                && file.covers_row(row)
+                && ready!(is_in_bloom(file, row, &self.scan, src)?);
+            candidates.left = at;
+            if has_row {
+                let is_second = candidates.first.is_some();
+                candidates = candidates.with(at);
+                if is_second || !self.can_take(file) {
+                    return elsewhere(candidates);
+                }
+            }
+        }
+        let Some(at) = candidates.first else { return Ok(Step::Ready(Found::Nowhere)) };
+        let reader = &self.view.files[at].reader;
+        self.start_key(row, reader, start);
+        match ready!(reader.row_place(start, src)?) {
+            Some(place) => Ok(Step::Ready(Found::Place(at, place))),
+            None => elsewhere(candidates),
+        }
+    }
+
+    /// Whether its cells are as they lie.
+    fn can_take(&self, file: &StoreFile) -> bool {
+        !file.is_reference() && file.cell_seq_id().is_none_or(|seq_id| seq_id <= self.scan.read_point)
+    }
+
+    fn start_key(&self, row: &[u8], reader: &Reader, start: &mut Vec<u8>) {
+        let (highest, maximum) = (LATEST_TIMESTAMP, CellType::Maximum as u8);
+        start.clear();
+        match self.scan.columns.as_ref().and_then(|columns| columns.first()) {
+            // No marker of the whole family can come before.
+            Some(column) if reader.delete_family_count() == Some(0) => {
+                key::append_key(start, row, &self.family.name, column, highest, maximum);
+            }
+            _ => key::append_key(start, row, &[], &[], highest, maximum),
+        }
+    }
+
+    /// Gets that block. `last`: a row that was fetched before, whose block may be the same.
+    pub fn fetch(
+        &self,
+        lookup: &mut Lookup,
+        last: Option<&Lookup>,
+        src: &dyn BlockSource,
+    ) -> Result<Step<()>, StoreError> {
+        let Found::Place(at, place) = lookup.found else { return Ok(Step::Ready(())) };
+        let block = match last.map(|last| &last.found) {
+            Some(Found::Block(last_at, last, block)) if *last_at == at && last.is_same_block(&place) => block.clone(),
+            _ => {
+                let file = &self.view.files[at];
+                let block = ready!(file.reader.row_block(&place, file.caches_data(self.scan.cache_blocks), src)?);
+                lookup.block_bytes = block.payload().len() as u64;
+                block
+            }
+        };
+        lookup.found = Found::Block(at, place, block);
+        Ok(Step::Ready(()))
+    }
+
+    /// Asks for the memory of its cells.
+    pub fn expect(&self, lookup: &Lookup) {
+        if let Found::Block(at, _, block) = &lookup.found {
+            self.view.files[*at].reader.prefetch_row(&lookup.start, block);
+        }
+    }
+
+    /// Appends the cells of the row, which was fetched.
+    pub fn read(&self, lookup: &Lookup, read: &mut RowRead<'_>) -> PointEnd {
+        let (at, place, block) = match &lookup.found {
+            Found::Nowhere => return PointEnd::All,
+            Found::Block(at, place, block) => (*at, place, block),
+            Found::Unknown | Found::Elsewhere(_) | Found::Place(..) => return PointEnd::Elsewhere,
+        };
+        let mark = read.out.mark();
+        let (cells_end, bytes_end) = read.ends();
+        let rules = PlainRules {
+            row_prefix: &lookup.start[..2 + key::row_len(&lookup.start)],
+            oldest: self.oldest,
+            newest: self.newest,
+            read_point: self.scan.read_point,
+            bound: None,
+            column: None,
+            columns: self.scan.columns.as_deref().filter(|columns| !columns.is_empty()),
+            most_older: if self.only_version { MOST_OLDER } else { 0 },
+            most_cells: cells_end.saturating_sub(read.out.len()).max(1) as u64,
+            bytes_end,
+            goes_on: false,
+        };
+        let taken = self.view.files[at].reader.take_row((place, block), &lookup.start, &rules, read.out);
+        let is_told = match taken {
+            RowTaken::All => true,
+            // Cells that were passed over count for it, too.
+            RowTaken::Enough => read.out.len() >= cells_end,
+            RowTaken::Unknown => false,
+        };
+        if !is_told || read.is_too_big() {
+            read.out.truncate(mark);
+            return PointEnd::Elsewhere;
+        }
+        read.block_bytes.set(read.block_bytes.get() + lookup.block_bytes);
+        if taken == RowTaken::All { PointEnd::All } else { PointEnd::Enough }
+    }
+}
