@@ -4,7 +4,7 @@ use crate::{
     checksum::ChecksumType,
     error::Parsed,
     format::{HEADER_BYTES, MAX_BLOCK_BYTES},
-    index::Hints,
+    index::LevelAid,
     input::Input,
     marks::Marks,
 };
@@ -145,8 +145,8 @@ pub struct Block {
     bytes: Vec<u8>,
     /// Data blocks: offsets of some cells, ascending, the first cell's among them; what a seek searches.
     marks: Marks,
-    /// Index blocks below the root: of their entries.
-    hints: Option<Box<Hints>>,
+    /// Index blocks below the root have one.
+    level_aid: Option<Box<LevelAid>>,
 }
 
 impl Block {
@@ -158,23 +158,23 @@ impl Block {
             start: start as u32,
             bytes,
             marks: Marks::default(),
-            hints: None,
+            level_aid: None,
         }
     }
     /// A data block whose decoded payload is `bytes[start..]`; without marks yet.
     pub(crate) fn of_payload(offset: u64, on_disk_size: u32, bytes: Vec<u8>, start: u32) -> Block {
-        Block { kind: BlockType::Data, offset, on_disk_size, start, bytes, marks: Marks::default(), hints: None }
+        Block { kind: BlockType::Data, offset, on_disk_size, start, bytes, marks: Marks::default(), level_aid: None }
     }
     pub(crate) fn with_marks(self, marks: Marks) -> Block {
         Block { marks, ..self }
     }
-    pub(crate) fn with_hints(self, hints: Hints) -> Block {
-        Block { hints: Some(Box::new(hints)), ..self }
+    pub(crate) fn with_level_aid(self, aid: LevelAid) -> Block {
+        Block { level_aid: Some(Box::new(aid)), ..self }
     }
     /// Bytes of memory that the block holds.
     pub fn heap_size(&self) -> usize {
-        let hints = self.hints.as_ref().map_or(0, |hints| size_of::<Hints>() + hints.heap_size());
-        size_of::<Block>() + self.bytes.capacity() + self.marks.heap_size() + hints
+        let aid = self.level_aid.as_ref().map_or(0, |aid| size_of::<LevelAid>() + aid.heap_size());
+        size_of::<Block>() + self.bytes.capacity() + self.marks.heap_size() + aid
     }
     #[inline]
     pub fn payload(&self) -> &[u8] {
@@ -183,7 +183,7 @@ impl Block {
     pub(crate) fn marks(&self) -> &Marks {
         &self.marks
     }
-    pub(crate) fn hints(&self) -> Option<&Hints> {
-        self.hints.as_deref()
+    pub(crate) fn level_aid(&self) -> Option<&LevelAid> {
+        self.level_aid.as_deref()
     }
 }

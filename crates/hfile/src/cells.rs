@@ -9,7 +9,7 @@
 use crate::{
     error::Parsed,
     input::Input,
-    marks::{Collector, MOST_AHEAD, Marks},
+    marks::{Among, Collector, MOST_AHEAD, Marks},
 };
 use martite_cell::{CellRef, FlatCell, Order, key};
 use martite_env::prefetch::prefetch;
@@ -190,6 +190,19 @@ impl Cells<'_> {
             }
             start = cell.end;
         }
+    }
+
+    /// The first cell of `row` or behind it, where `among` says. `None`: all are before it.
+    pub(crate) fn seek_row(&self, row: &[u8], among: Among) -> Option<u32> {
+        let is_less = |start| self.order.rows(key::row(key_at(self.payload, start)), row).is_lt();
+        let mut start = self.marks.search_among(among, is_less);
+        while (start as usize) < self.payload.len() {
+            if !is_less(start) {
+                return Some(start);
+            }
+            start = self.at(start)?.end;
+        }
+        None
     }
 
     /// The last cell whose key is less than `key`. `None`: none is.

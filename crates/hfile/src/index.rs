@@ -53,9 +53,23 @@ pub(crate) struct RootIndex {
 /// What a search compares instead of keys as long as that decides: after what all rows begin with, the next eight bytes
 /// of each row, as a number. Only for rows in byte order: none for others.
 #[derive(Debug, Default)]
-pub(crate) struct Hints {
+struct Hints {
     prefix: Box<[u8]>,
     next: Box<[u64]>,
+}
+
+/// What is made of an index block below the root when it comes: without it each look at an entry touches two or three
+/// lines of memory that nobody else needs.
+#[derive(Debug)]
+pub(crate) struct LevelAid {
+    hints: Hints,
+    places: Box<[Place]>,
+}
+
+impl LevelAid {
+    pub(crate) fn heap_size(&self) -> usize {
+        self.hints.heap_size() + size_of_val(&*self.places)
+    }
 }
 
 impl Hints {
@@ -70,8 +84,14 @@ impl Hints {
         Hints { prefix: first[..common].into(), next: rows.map(|row| Hints::of(row.get(common..))).collect() }
     }
 
-    pub(crate) fn heap_size(&self) -> usize {
+    fn heap_size(&self) -> usize {
         self.prefix.len() + size_of_val(&*self.next)
+    }
+
+    /// Whether the row of the entry, which is behind another one that is not greater than `row`, is greater; None: not told.
+    fn is_behind(&self, entry: usize, row: &[u8]) -> Option<bool> {
+        let hint = Hints::of(Some(row.strip_prefix(&*self.prefix)?));
+        self.next.get(entry).filter(|next| **next != hint).map(|next| *next > hint)
     }
 
     /// Of `len` entries that `key_at` tells, the last one that is not greater than (or with `strictly`: that is less than) `key`.
@@ -189,16 +209,16 @@ impl RootIndex {
 #[derive(Clone, Copy)]
 pub(crate) struct Level<'a> {
     payload: &'a [u8],
-    hints: Option<&'a Hints>,
+    aid: Option<&'a LevelAid>,
 }
 
 impl<'a> Level<'a> {
     pub(crate) fn new(block: &'a Block) -> Level<'a> {
-        Level { payload: block.payload(), hints: block.hints() }
+        Level { payload: block.payload(), aid: block.level_aid() }
     }
 
     /// Checks every position, place and key, so that the accessors stay inside the payload.
-    pub(crate) fn check(payload: &[u8], data_end: u64) -> Parsed<Hints> {
+    pub(crate) fn check(payload: &[u8], data_end: u64) -> Parsed<LevelAid> {
         let mut input = Input::new(payload);
         let count = input.u32()? as usize;
         if count == 0 || count > payload.len() / 16 {
@@ -222,8 +242,9 @@ impl<'a> Level<'a> {
         if start != entries.len() {
             return Err(format!("{} bytes after {count} index entries", entries.len() - start));
         }
-        let level = Level { payload, hints: None };
-        Ok(Hints::new((0..count).map(|entry| key::row(level.key(entry)))))
+        let level = Level { payload, aid: None };
+        let hints = Hints::new((0..count).map(|entry| key::row(level.key(entry))));
+        Ok(LevelAid { hints, places: (0..count).map(|entry| level.place(entry)).collect() })
     }
 
     fn word(&self, at: usize) -> usize {
@@ -244,16 +265,26 @@ impl<'a> Level<'a> {
     }
 
     pub(crate) fn place(&self, entry: usize) -> Place {
+        if let Some(aid) = self.aid {
+            return aid.places[entry];
+        }
         let mut input = Input::new(self.entry(entry));
         let offset = input.u64().unwrap_or_default();
         Place { offset, size: input.u32().unwrap_or_default() }
     }
 
     pub(crate) fn find(&self, key: &[u8], order: Order, strictly: bool) -> Option<usize> {
-        match self.hints {
-            Some(hints) => hints.find((key, order, strictly), self.len(), |entry| self.key(entry)),
+        match self.aid {
+            Some(aid) => aid.hints.find((key, order, strictly), self.len(), |entry| self.key(entry)),
             None => find(self.len(), |i| order.keys(self.key(i), key), strictly),
         }
+    }
+
+    /// Whether the entry behind `entry`, which is not greater than `row`, is greater; no, if there is none.
+    pub(crate) fn ends_row(&self, entry: usize, row: &[u8], order: Order) -> bool {
+        let told = self.aid.filter(|_| order == Order::Default).and_then(|aid| aid.hints.is_behind(entry + 1, row));
+        let by_key = || entry + 1 < self.len() && order.rows(key::row(self.key(entry + 1)), row).is_gt();
+        told.unwrap_or_else(by_key)
     }
 }
 

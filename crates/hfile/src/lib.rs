@@ -44,7 +44,7 @@ pub use judged::{JudgeRules, RowJudge, Verdict};
 pub use martite_compress::Algorithm as Compression;
 pub use plain::{PlainEnd, PlainRules, PlainTaken};
 pub use reader::Reader;
-pub use row::{RowPlace, RowTaken};
+pub use row::{Leaves, RowCell, RowPlace, RowTaken};
 pub use scanner::{NEAR_CELLS, Passed, Scanner, Visit};
 pub use source::{BlockKindHint, BlockRequest, BlockSource, FileSource, Step};
 pub use writer::{Finished, StoreMeta, Writer, WriterOptions};

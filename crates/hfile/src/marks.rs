@@ -156,16 +156,43 @@ impl Marks {
         prefetch(if self.words.len() <= MOST_COUNTED { &self.words } else { self.hints() });
     }
 
-    /// Asks for the cell that a search for `wanted` will come to, as far as the hints tell.
-    pub(crate) fn prefetch_cell(&self, order: Order, wanted: &[u8], payload: &[u8]) {
-        let Wanted::Hint(hint) = self.wanted_hint(order, key::row(wanted)) else { return };
-        let less = smaller_than(hint, self.hints());
-        let start = match less.checked_sub(1).map(|last| self.places()[last]) {
+    /// Where a search for `wanted` has to look, as far as the hints tell; the memory of the cell that it will come to is
+    /// asked for.
+    pub(crate) fn prefetch_cell(&self, order: Order, wanted: &[u8], payload: &[u8]) -> Among {
+        let among = self.among(order, key::row(wanted));
+        let start = match among.less.checked_sub(1).map(|last| self.places()[last]) {
             Some(last) if last & NEXT_IS_MARKED == 0 => last,
-            _ => self.places().get(less).copied().unwrap_or(0) & !NEXT_IS_MARKED,
+            _ => self.places().get(among.less).copied().unwrap_or(0) & !NEXT_IS_MARKED,
         } as usize;
-        let end = self.places().get(less + 1).map_or(payload.len(), |next| (next & !NEXT_IS_MARKED) as usize);
+        let end = self.places().get(among.less + 1).map_or(payload.len(), |next| (next & !NEXT_IS_MARKED) as usize);
         prefetch(payload.get(start..end.min(start + MOST_AHEAD)).unwrap_or_default());
+        among
+    }
+
+    fn among(&self, order: Order, row: &[u8]) -> Among {
+        let count = self.places().len();
+        match self.wanted_hint(order, row) {
+            Wanted::BeforeAll => Among { less: 0, open: 0 },
+            Wanted::AfterAll => Among { less: count, open: 0 },
+            Wanted::Unknown => Among { less: 0, open: count },
+            Wanted::Hint(hint) => {
+                // Hints are in order: those that are equal leave it to the keys.
+                let less = smaller_than(hint, self.hints());
+                Among { less, open: self.hints()[less..].iter().take_while(|h| **h == hint).count() }
+            }
+        }
+    }
+
+    /// Where to begin to look for the first cell that is not before what is wanted, as `is_less` tells of keys at a place.
+    pub(crate) fn search_among(&self, among: Among, is_less: impl Fn(u32) -> bool) -> u32 {
+        let open = &self.places()[among.less..among.less + among.open];
+        let Some(last_less) =
+            (among.less + open.partition_point(|place| is_less(place & !NEXT_IS_MARKED))).checked_sub(1)
+        else {
+            return 0;
+        };
+        // Between two neighbours there is nothing to look at.
+        self.place(last_less + usize::from(self.places()[last_less] & NEXT_IS_MARKED != 0))
     }
 
     /// The last mark whose cell's key is less than `wanted`; None: there is none.
@@ -196,20 +223,9 @@ impl Marks {
 
     /// How many marks stand on keys less than `wanted`; those before `from` are known to.
     fn less<'a>(&self, order: Order, wanted: &[u8], from: usize, key_at: impl Fn(u32) -> &'a [u8]) -> usize {
-        let count = self.places().len();
         let is_less = |mark: usize| order.keys(key_at(self.place(mark)), wanted) == Ordering::Less;
-        let (low, high) = match self.wanted_hint(order, key::row(wanted)) {
-            Wanted::BeforeAll => return from,
-            Wanted::AfterAll => return count,
-            Wanted::Unknown => (from, count),
-            Wanted::Hint(hint) => {
-                // Hints are in order: those that are equal leave it to the keys.
-                let low = smaller_than(hint, self.hints());
-                let equal = self.hints()[low..].iter().take_while(|h| **h == hint).count();
-                (low.max(from), (low + equal).max(from))
-            }
-        };
-        let (mut low, mut high) = (low, high);
+        let Among { less, open } = self.among(order, key::row(wanted));
+        let (mut low, mut high) = (less.max(from), (less + open).max(from));
         while low < high {
             let middle = low + (high - low) / 2;
             if is_less(middle) { low = middle + 1 } else { high = middle }
@@ -235,6 +251,15 @@ impl Marks {
             },
         }
     }
+}
+
+/// Marks among which a search has to look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Among {
+    /// So many are known to be less than what is wanted.
+    less: usize,
+    /// So many behind them may be.
+    open: usize,
 }
 
 /// Where a wanted row is, as far as prefix and hint tell.

@@ -1,16 +1,18 @@
 //! One row of a file, read where it lies, without a [`crate::Scanner`]: nobody goes on from there.
 //!
 //! ```text
-//! row_place(key)          index: the block in which the row must begin, and whether it ends there      no block is read
-//! row_block(place)        that block                                                               Need(block), or Ready
-//! prefetch_row(block)     the memory of the row's cells
-//! take_row(block, rules)  its cells, as far as they are plain
+//! row_place(key)       index: the block in which the row must begin, and whether it ends there
+//! row_block(place)     that block, if it is there
+//! row_cell(block)      where in it
+//! take_row(rules)      its cells, as far as they are plain
 //! ```
-//! The steps are apart, so that he who reads many rows can take one with each of them in turn while memory comes.
+//! Each step asks for the memory that the next one looks at. They are apart, so that he who reads many rows can take one
+//! with each of them in turn while it comes.
 
 use crate::{
-    Block, BlockKindHint, BlockSource, BlockType, HFileError, PlainEnd, PlainRules, Reader, Step,
+    Block, BlockKindHint, BlockSource, BlockType, FileId, HFileError, PlainEnd, PlainRules, Reader, Step,
     index::{Level, Place},
+    marks::Among,
     plain::take_lying,
     source::ready,
 };
@@ -25,11 +27,9 @@ pub struct RowPlace {
     ends_here: bool,
 }
 
-impl RowPlace {
-    pub fn is_same_block(&self, other: &RowPlace) -> bool {
-        self.place.offset == other.place.offset
-    }
-}
+/// Where in its block a row begins, about.
+#[derive(Debug, Clone, Copy)]
+pub struct RowCell(Among);
 
 /// What was taken of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,16 +42,48 @@ pub enum RowTaken {
     Unknown,
 }
 
+/// So many leaf blocks are kept.
+const LEAVES: usize = 32;
+
+/// Leaf blocks of the index, which the next row may need, too.
+#[derive(Default)]
+pub struct Leaves {
+    /// By their offsets; none as long as none is to be kept.
+    kept: Vec<Option<(FileId, Arc<Block>)>>,
+}
+
+impl Leaves {
+    /// For many rows.
+    pub fn keeping() -> Leaves {
+        Leaves { kept: vec![None; LEAVES] }
+    }
+
+    fn slot(&mut self, offset: u64) -> Option<&mut Option<(FileId, Arc<Block>)>> {
+        self.kept.get_mut((offset.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 59) as usize)
+    }
+}
+
+impl RowPlace {
+    pub fn is_same_block(&self, other: &RowPlace) -> bool {
+        self.place.offset == other.place.offset
+    }
+}
+
 impl Reader {
     /// Where the first cell lies that is not before `key`, if that is of the key's row. None: only a scanner can tell.
-    pub fn row_place(&self, key: &[u8], src: &dyn BlockSource) -> Result<Step<Option<RowPlace>>, HFileError> {
-        let order = self.order();
-        let is_behind = |next: &[u8]| order.rows(key::row(next), key::row(key)).is_gt();
+    pub fn row_place(
+        &self,
+        key: &[u8],
+        leaves: &mut Leaves,
+        src: &dyn BlockSource,
+    ) -> Result<Step<Option<RowPlace>>, HFileError> {
+        let (order, row) = (self.order(), key::row(key));
         let Some(root) = self.index().find(key, order, false) else { return Ok(Step::Ready(None)) };
         let mut place = self.index().place(root);
         let depth = self.index_levels();
         if depth == 1 {
-            let ends_here = root + 1 == self.index().len() || is_behind(self.index().key(root + 1));
+            let is_last = root + 1 == self.index().len();
+            let ends_here = is_last || order.rows(key::row(self.index().key(root + 1)), row).is_gt();
             return Ok(Step::Ready(Some(RowPlace { place, ends_here })));
         }
         let mut ends_here = false;
@@ -61,17 +93,23 @@ impl Reader {
                 let level = Level::new(block);
                 let entry = level.find(key, order, false)?;
                 // Behind the last entry another index block would tell.
-                Some((level.place(entry), entry + 1 < level.len() && is_behind(level.key(entry + 1))))
+                Some((level.place(entry), level.ends_row(entry, row, order)))
             };
-            let Some(found) = ready!(self.look_at(place, kind, BlockKindHint::Index, src, look)?) else {
-                return Ok(Step::Ready(None));
+            let found = match leaves.slot(place.offset) {
+                None => ready!(self.look_at(place, kind, BlockKindHint::Index, src, look)?),
+                Some(Some((file, block))) if *file == self.id() && block.offset == place.offset => look(block),
+                Some(slot) => {
+                    let block = ready!(self.fetch(place, kind, BlockKindHint::Index, true, src)?);
+                    look(&slot.insert((self.id(), block)).1)
+                }
             };
+            let Some(found) = found else { return Ok(Step::Ready(None)) };
             (place, ends_here) = found;
         }
         Ok(Step::Ready(Some(RowPlace { place, ends_here })))
     }
 
-    /// The block; the memory in which a search begins is asked for.
+    /// The block.
     pub fn row_block(
         &self,
         place: &RowPlace,
@@ -83,22 +121,28 @@ impl Reader {
         Ok(Step::Ready(block))
     }
 
-    /// Asks for the memory of the cell that `key` leads to.
-    pub fn prefetch_row(&self, key: &[u8], block: &Block) {
-        block.marks().prefetch_cell(self.order(), key, block.payload());
+    /// Where the cell is that `key` leads to.
+    pub fn row_cell(&self, key: &[u8], block: &Block) -> RowCell {
+        RowCell(block.marks().prefetch_cell(self.order(), key, block.payload()))
     }
 
     /// Takes the cells from `key` on to the end of the row to `out`. What is taken before an [`RowTaken::Unknown`] stays there.
     pub fn take_row(
         &self,
-        (place, block): (&RowPlace, &Block),
+        (place, block, cell): (&RowPlace, &Block, Option<RowCell>),
         key: &[u8],
         rules: &PlainRules<'_>,
         out: &mut CellBuf,
     ) -> RowTaken {
-        let end = match self.cells(block).seek(key, 0) {
+        let cells = self.cells(block);
+        let first = match cell {
+            // From the row's first cell on.
+            Some(RowCell(among)) if rules.columns.is_none() => cells.seek_row(key::row(key), among),
+            _ => cells.seek(key, 0).map(|cell| cell.start),
+        };
+        let end = match first {
             Some(first) => {
-                let (mut at, mut asked) = (first.start as usize, 0);
+                let (mut at, mut asked) = (first as usize, 0);
                 take_lying(block.payload(), self.layout(), (&mut at, &mut asked), rules, out).end
             }
             None => PlainEnd::Block,

@@ -8,7 +8,7 @@ use crate::{Operation, Region, RegionError};
 use bytes::Bytes;
 use martite_cell::{CellBuf, TimeRange};
 use martite_filter::Filter;
-use martite_hfile::{BlockSource, Step};
+use martite_hfile::{BlockSource, Leaves, Step};
 use martite_proto as pb;
 use martite_store::scan::{
     Lookup, PointEnd, PointReader, ReadView, RowLimits, RowRead, StoreEnd, StoreScan, StoreScanner,
@@ -134,11 +134,18 @@ impl Region {
         let points = self.point_readers(requests, views, &scan);
         let mut lookups = Vec::new();
         lookups.resize_with(points.len(), Lookup::default);
-        self.read_points(get, &get.row, (&points, &mut lookups), src, out, |at, lookup, read| {
-            let mut scanner = points[at].scanner();
-            points[at].hand_over(&get.row, lookup, &mut scanner);
-            self.read_store(&mut scanner, &get.row, read)
-        })
+        self.read_points(
+            get,
+            &get.row,
+            (&points, &mut lookups, &mut Leaves::default()),
+            src,
+            out,
+            |at, lookup, read| {
+                let mut scanner = points[at].scanner();
+                points[at].hand_over(&get.row, lookup, &mut scanner);
+                self.read_store(&mut scanner, &get.row, read)
+            },
+        )
     }
 
     /// A Get without filter, of `row`, which may be read. What no point reader can tell, `scan` reads.
@@ -146,14 +153,14 @@ impl Region {
         &self,
         get: &GetSpec,
         row: &[u8],
-        (points, lookups): (&[PointReader], &mut [Lookup]),
+        (points, lookups, leaves): (&[PointReader], &mut [Lookup], &mut Leaves),
         src: &dyn BlockSource,
         out: &mut CellBuf,
         mut scan: impl FnMut(usize, &Lookup, &mut RowRead<'_>) -> Result<Step<PointEnd>, RegionError>,
     ) -> Result<Step<GetOutcome>, RegionError> {
         for (point, lookup) in points.iter().zip(&mut *lookups) {
             if lookup.is_unknown() {
-                ready_or_need!(point.find(row, lookup, src));
+                ready_or_need!(point.find(row, lookup, leaves, src));
             }
             ready_or_need!(point.fetch(lookup, None, src));
         }
@@ -361,6 +368,7 @@ pub struct Getter<'r> {
     /// The rows that come next, and others kept for their allocations.
     expected: VecDeque<Expected>,
     spare: Vec<Expected>,
+    leaves: Leaves,
     answered: u64,
 }
 
@@ -396,6 +404,7 @@ impl<'r> Getter<'r> {
             aimed: None,
             expected: VecDeque::new(),
             spare: Vec::new(),
+            leaves: Leaves::keeping(),
             answered: 0,
         })
     }
@@ -410,16 +419,18 @@ impl<'r> Getter<'r> {
         for (point, lookup) in self.points.iter().zip(&mut coming.lookups) {
             lookup.clear();
             if readable {
-                drop(point.find(row, lookup, src));
+                drop(point.find(row, lookup, &mut self.leaves, src));
             }
         }
-        // The one before gets its block, and that before it asks for its cells.
+        // The one before gets its block, and the one before that finds its cells there.
         if let Some((last, before)) = self.expected.make_contiguous().split_last_mut() {
-            let before = before.last();
+            let mut before = before.last_mut();
             for (at, (point, lookup)) in self.points.iter().zip(&mut last.lookups).enumerate() {
-                let before = before.map(|before| &before.lookups[at]);
-                drop(point.fetch(lookup, before, src));
-                before.inspect(|before| point.expect(before));
+                let before = before.as_mut().map(|before| &mut before.lookups[at]);
+                drop(point.fetch(lookup, before.as_deref(), src));
+                if let Some(before) = before {
+                    point.locate(before);
+                }
             }
         }
         self.expected.push_back(coming);
@@ -449,7 +460,7 @@ impl<'r> Getter<'r> {
         }
         self.aim(src);
         let (points, scanners, ahead) = (&self.points, &mut self.scanners, &self.ahead);
-        let lookups = (&points[..], &mut wanted.lookups[..]);
+        let lookups = (&points[..], &mut wanted.lookups[..], &mut self.leaves);
         let outcome = ready_or_need!(region.read_points(like, row, lookups, src, out, |at, lookup, read| {
             if scanners.is_empty() {
                 scanners.extend(points.iter().map(PointReader::scanner));

@@ -95,8 +95,8 @@ impl Reader {
                 return Ok(block.with_marks(marks));
             }
             BlockType::LeafIndex | BlockType::IntermediateIndex => {
-                let hints = Level::check(block.payload(), data_end).map_err(corrupt)?;
-                return Ok(block.with_hints(hints));
+                let aid = Level::check(block.payload(), data_end).map_err(corrupt)?;
+                return Ok(block.with_level_aid(aid));
             }
             BlockType::BloomChunk if block.payload().is_empty() => {
                 return Err(corrupt("an empty bloom chunk".to_owned()));

@@ -6,10 +6,10 @@
 //! to a [`super::StoreScanner`], which then needs not decide anew what to read.
 //!
 //! ```text
-//! find    which file, and which of its blocks        memory of index and bloom filter
-//! fetch   the block                                  memory of the cache's table
-//! expect  where in the block                         memory of the block's marks
-//! read    the cells                                  memory of the cells
+//! find    which file, and which of its blocks        looks at bloom filters and index
+//! fetch   the block                                  at the cache's table and the block's head
+//! locate  where in the block                         at the block's marks
+//! read    the cells                                  at the cells
 //! ```
 
 use super::prune::{Candidates, is_in_bloom, is_in_time};
@@ -19,7 +19,7 @@ use super::{ReadView, StoreScan, StoreScanner};
 use crate::{FamilyOptions, StoreError, StoreFile};
 use bytes::Bytes;
 use martite_cell::{CellType, LATEST_TIMESTAMP, Order, key};
-use martite_hfile::{Block, BlockSource, PlainRules, Reader, RowPlace, RowTaken, Step};
+use martite_hfile::{Block, BlockSource, BloomType, Leaves, PlainRules, Reader, RowCell, RowPlace, RowTaken, Step};
 use std::sync::Arc;
 
 /// So many older versions of a column are stepped over; then a seek may be better.
@@ -45,8 +45,12 @@ pub struct Lookup {
     /// The flat key that the read begins at.
     start: Vec<u8>,
     found: Found,
+    /// Where in its block.
+    cell: Option<RowCell>,
     /// Of the block that was got for it.
     block_bytes: u64,
+    /// The file's bloom filter was left out: the block is probably in memory, and tells as well.
+    unasked: bool,
 }
 
 #[derive(Default)]
@@ -83,7 +87,7 @@ impl Lookup {
 
     /// Nothing is known any more.
     pub fn clear(&mut self) {
-        (self.found, self.block_bytes) = (Found::Unknown, 0);
+        (self.found, self.cell, self.block_bytes, self.unasked) = (Found::Unknown, None, 0, false);
     }
 }
 
@@ -116,39 +120,64 @@ impl PointReader {
     }
 
     /// Finds the block that has to be read for `row`.
-    pub fn find(&self, row: &[u8], lookup: &mut Lookup, src: &dyn BlockSource) -> Result<Step<()>, StoreError> {
+    pub fn find(
+        &self,
+        row: &[u8],
+        lookup: &mut Lookup,
+        leaves: &mut Leaves,
+        src: &dyn BlockSource,
+    ) -> Result<Step<()>, StoreError> {
         lookup.clear();
-        lookup.found = ready!(self.search(row, &mut lookup.start, src)?);
+        if !self.is_plain || self.view.segments.iter().any(|segment| segment.holds_row(row)) {
+            lookup.found = Found::Elsewhere(Candidates::all(&self.view));
+            return Ok(Step::Ready(()));
+        }
+        let candidates = match self.only_file(row).filter(|_| !src.may_block()) {
+            Some(only) => {
+                lookup.unasked = true;
+                Candidates::only(only)
+            }
+            None => ready!(self.candidates(row, src)?),
+        };
+        lookup.found = match candidates.only_one() {
+            Some(at) if self.can_take(&self.view.files[at]) => {
+                let reader = &self.view.files[at].reader;
+                self.start_key(row, reader, &mut lookup.start);
+                match ready!(reader.row_place(&lookup.start, leaves, src)?) {
+                    Some(place) => Found::Place(at, place),
+                    None => Found::Elsewhere(candidates),
+                }
+            }
+            None if candidates.are_none() => Found::Nowhere,
+            _ => Found::Elsewhere(candidates),
+        };
         Ok(Step::Ready(()))
     }
 
-    fn search(&self, row: &[u8], start: &mut Vec<u8>, src: &dyn BlockSource) -> Result<Step<Found>, StoreError> {
-        let elsewhere = |candidates| Ok(Step::Ready(Found::Elsewhere(candidates)));
+    /// Whether the file has a reason to be asked about the row.
+    fn may_hold(&self, file: &StoreFile, row: &[u8]) -> bool {
+        is_in_time(file, &self.family, &self.scan) && file.covers_row(row)
+    }
+
+    /// The only file that has one.
+    fn only_file(&self, row: &[u8]) -> Option<usize> {
+        let mut files = self.view.files.iter().enumerate().filter(|(_, file)| self.may_hold(file, row));
+        let first = files.next()?.0;
+        files.next().is_none().then_some(first)
+    }
+
+    /// The files that the row can be in, or two of them.
+    fn candidates(&self, row: &[u8], src: &dyn BlockSource) -> Result<Step<Candidates>, StoreError> {
         let mut candidates = Candidates::all(&self.view);
-        if !self.is_plain || self.view.segments.iter().any(|segment| segment.holds_row(row)) {
-            return elsewhere(candidates);
-        }
-        while let Some(at) = candidates.left.checked_sub(1) {
+        while let Some(at) = candidates.left.checked_sub(1).filter(|_| !candidates.are_several()) {
             let file = &self.view.files[at];
-            let has_row = is_in_time(file, &self.family, &self.scan)
-                && file.covers_row(row)
-                && ready!(is_in_bloom(file, row, &self.scan, src)?);
+            let may_hold = self.may_hold(file, row) && ready!(is_in_bloom(file, row, &self.scan, src)?);
             candidates.left = at;
-            if has_row {
-                let is_second = candidates.first.is_some();
-                candidates = candidates.with(at);
-                if is_second || !self.can_take(file) {
-                    return elsewhere(candidates);
-                }
+            if may_hold {
+                candidates.push(at);
             }
         }
-        let Some(at) = candidates.first else { return Ok(Step::Ready(Found::Nowhere)) };
-        let reader = &self.view.files[at].reader;
-        self.start_key(row, reader, start);
-        match ready!(reader.row_place(start, src)?) {
-            Some(place) => Ok(Step::Ready(Found::Place(at, place))),
-            None => elsewhere(candidates),
-        }
+        Ok(Step::Ready(candidates))
     }
 
     /// Whether its cells are as they lie.
@@ -180,19 +209,30 @@ impl PointReader {
             Some(Found::Block(last_at, last, block)) if *last_at == at && last.is_same_block(&place) => block.clone(),
             _ => {
                 let file = &self.view.files[at];
-                let block = ready!(file.reader.row_block(&place, file.caches_data(self.scan.cache_blocks), src)?);
-                lookup.block_bytes = block.payload().len() as u64;
-                block
+                match file.reader.row_block(&place, file.caches_data(self.scan.cache_blocks), src)? {
+                    Step::Ready(block) => {
+                        lookup.block_bytes = block.payload().len() as u64;
+                        block
+                    }
+                    Step::Need(block) => {
+                        let row = key::row(&lookup.start);
+                        if !lookup.unasked || ready!(is_in_bloom(file, row, &self.scan, src)?) {
+                            return Ok(Step::Need(block));
+                        }
+                        lookup.found = Found::Nowhere;
+                        return Ok(Step::Ready(()));
+                    }
+                }
             }
         };
         lookup.found = Found::Block(at, place, block);
         Ok(Step::Ready(()))
     }
 
-    /// Asks for the memory of its cells.
-    pub fn expect(&self, lookup: &Lookup) {
+    /// Finds the place in the block that was fetched; the read can do without.
+    pub fn locate(&self, lookup: &mut Lookup) {
         if let Found::Block(at, _, block) = &lookup.found {
-            self.view.files[*at].reader.prefetch_row(&lookup.start, block);
+            lookup.cell = Some(self.view.files[*at].reader.row_cell(&lookup.start, block));
         }
     }
 
@@ -218,7 +258,8 @@ impl PointReader {
             bytes_end,
             goes_on: false,
         };
-        let taken = self.view.files[at].reader.take_row((place, block), &lookup.start, &rules, read.out);
+        let reader = &self.view.files[at].reader;
+        let taken = reader.take_row((place, block, lookup.cell), &lookup.start, &rules, read.out);
         let is_told = match taken {
             RowTaken::All => true,
             // Cells that were passed over count for it, too.
@@ -229,7 +270,11 @@ impl PointReader {
             read.out.truncate(mark);
             return PointEnd::Elsewhere;
         }
-        read.block_bytes.set(read.block_bytes.get() + lookup.block_bytes);
+        // A bloom filter would have spared the block.
+        let is_spared = lookup.unasked && reader.bloom_type() != BloomType::None && read.out.mark() == mark;
+        if !is_spared {
+            read.block_bytes.set(read.block_bytes.get() + lookup.block_bytes);
+        }
         if taken == RowTaken::All { PointEnd::All } else { PointEnd::Enough }
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Candidates {
     /// Those that are not decided yet: `view.files[..left]`.
     pub left: usize,
     /// Those that may have the row; no more are decided than two that do.
-    pub first: Option<usize>,
+    first: Option<usize>,
     second: Option<usize>,
 }
 
@@ -30,11 +30,23 @@ impl Candidates {
         Candidates { left: 0, first: Some(file), second: None }
     }
 
-    pub(super) fn with(self, file: usize) -> Candidates {
-        match self.first {
-            None => Candidates { first: Some(file), ..self },
-            Some(_) => Candidates { second: Some(file), ..self },
-        }
+    pub(super) fn push(&mut self, file: usize) {
+        let place = if self.first.is_none() { &mut self.first } else { &mut self.second };
+        *place = Some(file);
+    }
+
+    pub(super) fn are_several(&self) -> bool {
+        self.second.is_some()
+    }
+
+    /// Whether all are decided, and none was found.
+    pub(super) fn are_none(&self) -> bool {
+        self.left == 0 && self.first.is_none()
+    }
+
+    /// The one that was found when all were decided.
+    pub(super) fn only_one(&self) -> Option<usize> {
+        self.first.filter(|_| self.left == 0 && self.second.is_none())
     }
 }
 
