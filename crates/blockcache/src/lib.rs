@@ -208,6 +208,12 @@ impl<V: Send + Sync + 'static> FileBlocks<V> {
         found
     }
 
+    /// The block at `offset` will be asked for: asks for the memory in which it lies.
+    #[inline]
+    pub fn announce(&self, offset: u64) {
+        self.table.announce(offset);
+    }
+
     /// As `get`, for a block that is only looked at: those that all readers need are not counted in and out by each.
     #[inline]
     pub fn look_at(&self, offset: u64, kind: Kind, look: impl FnOnce(&V)) {

@@ -9,12 +9,16 @@
 //! say where they belong.
 
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
+use martite_env::prefetch::prefetch_at;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
+};
 
 /// More reads than that make no difference.
 const MOST_HEAT: u8 = 3;
 const FIRST_SLOTS: usize = 8;
+const COUNTS_BYTES: usize = 2 * size_of::<usize>();
 
 type Slots<V> = Box<[Slot<V>]>;
 
@@ -30,6 +34,8 @@ pub(crate) struct Slot<V> {
     /// The offset and one; 0: free.
     owner: AtomicU64,
     value: ArcSwapOption<V>,
+    /// Where the block lies, or lay: to ask for its memory, no more.
+    address: AtomicPtr<V>,
     /// How often it was read since it came or was last passed over.
     heat: AtomicU8,
     /// Which queue it is in.
@@ -46,6 +52,7 @@ impl<V> Default for Slot<V> {
         Slot {
             owner: AtomicU64::new(0),
             value: ArcSwapOption::empty(),
+            address: AtomicPtr::default(),
             heat: AtomicU8::new(0),
             place: AtomicU8::new(0),
             stamp: AtomicU32::new(0),
@@ -61,6 +68,7 @@ impl<V> Slot<V> {
         Slot {
             owner: AtomicU64::new(self.owner.load(Relaxed)),
             value: ArcSwapOption::new(self.value.load_full()),
+            address: AtomicPtr::new(self.address.load(Relaxed)),
             heat: AtomicU8::new(self.heat.load(Relaxed)),
             place: AtomicU8::new(self.place.load(Relaxed)),
             stamp: AtomicU32::new(self.stamp.load(Relaxed)),
@@ -168,6 +176,15 @@ impl<V> Table<V> {
         true
     }
 
+    /// The block will be asked for: its memory is asked for.
+    #[inline]
+    pub(crate) fn announce(&self, offset: u64) {
+        let Some(slot) = self.slot(offset) else { return };
+        // With its reference counts, which lie before it.
+        let start = slot.address.load(Relaxed).cast::<u8>().wrapping_sub(COUNTS_BYTES);
+        prefetch_at(start, COUNTS_BYTES + size_of::<V>());
+    }
+
     pub(crate) fn peek(&self, offset: u64) -> Option<Arc<V>> {
         self.slot(offset)?.value.load_full()
     }
@@ -201,6 +218,7 @@ impl<V> Table<V> {
         slot.weight.store(weight, Relaxed);
         slot.set_place(place);
         slot.set_heat(0);
+        slot.address.store(Arc::as_ptr(&value).cast_mut(), Relaxed);
         slot.value.store(Some(value));
         self.usage_bytes.fetch_add(u64::from(weight), Relaxed);
         stamp

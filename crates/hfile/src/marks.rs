@@ -10,7 +10,7 @@
 
 use martite_cell::{Order, key};
 use martite_env::prefetch::prefetch;
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::Range};
 
 /// A mark is set on the first cell at least this far from the previous one.
 const GAP_BYTES: u32 = 256;
@@ -156,20 +156,24 @@ impl Marks {
         prefetch(if self.words.len() <= MOST_COUNTED { &self.words } else { self.hints() });
     }
 
-    /// Where a search for `wanted` has to look, as far as the hints tell; the memory of the cell that it will come to is
-    /// asked for.
-    pub(crate) fn prefetch_cell(&self, order: Order, wanted: &[u8], payload: &[u8]) -> Among {
-        let among = self.among(order, key::row(wanted));
+    /// Asks for the cell that a search for `wanted` will come to, as far as the hints tell.
+    pub(crate) fn prefetch_cell(&self, order: Order, wanted: &[u8], payload: &[u8]) {
+        let cell = self.cell_among(self.among(order, key::row(wanted)), payload.len());
+        prefetch(payload.get(cell).unwrap_or_default());
+    }
+
+    /// Where the cell is that a search there will come to, about.
+    pub(crate) fn cell_among(&self, among: Among, payload_len: usize) -> Range<usize> {
         let start = match among.less.checked_sub(1).map(|last| self.places()[last]) {
             Some(last) if last & NEXT_IS_MARKED == 0 => last,
             _ => self.places().get(among.less).copied().unwrap_or(0) & !NEXT_IS_MARKED,
         } as usize;
-        let end = self.places().get(among.less + 1).map_or(payload.len(), |next| (next & !NEXT_IS_MARKED) as usize);
-        prefetch(payload.get(start..end.min(start + MOST_AHEAD)).unwrap_or_default());
-        among
+        let end = self.places().get(among.less + 1).map_or(payload_len, |next| (next & !NEXT_IS_MARKED) as usize);
+        start..end.min(start + MOST_AHEAD)
     }
 
-    fn among(&self, order: Order, row: &[u8]) -> Among {
+    /// Where a search for `row` has to look, as far as the hints tell.
+    pub(crate) fn among(&self, order: Order, row: &[u8]) -> Among {
         let count = self.places().len();
         match self.wanted_hint(order, row) {
             Wanted::BeforeAll => Among { less: 0, open: 0 },

@@ -243,7 +243,7 @@ impl Reader {
         seen.map(Step::Ready).ok_or_else(|| HFileError::corrupt(&self.name, place.offset, "a block of another kind"))
     }
 
-    fn request(&self, place: Place, hint: BlockKindHint, cache: bool) -> BlockRequest {
+    pub(crate) fn request(&self, place: Place, hint: BlockKindHint, cache: bool) -> BlockRequest {
         BlockRequest { file: self.id, offset: place.offset, len: place.size, kind: hint, cache }
     }
 

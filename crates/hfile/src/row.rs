@@ -6,8 +6,8 @@
 //! row_cell(block)      where in it
 //! take_row(rules)      its cells, as far as they are plain
 //! ```
-//! Each step asks for the memory that the next one looks at. They are apart, so that he who reads many rows can take one
-//! with each of them in turn while it comes.
+//! Between two of them the memory can be asked for that the next one looks at. They are apart, so that he who reads many
+//! rows can take each step with all of them: the processor then waits for many lines of memory at once.
 
 use crate::{
     Block, BlockKindHint, BlockSource, BlockType, FileId, HFileError, PlainEnd, PlainRules, Reader, Step,
@@ -17,7 +17,8 @@ use crate::{
     source::ready,
 };
 use martite_cell::{CellBuf, key};
-use std::sync::Arc;
+use martite_env::prefetch::prefetch;
+use std::{hint::black_box, ops::Range, sync::Arc};
 
 /// The data block in which a row begins, if the file has it.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +29,12 @@ pub struct RowPlace {
 }
 
 /// Where in its block a row begins, about.
-#[derive(Debug, Clone, Copy)]
-pub struct RowCell(Among);
+#[derive(Debug, Clone)]
+pub struct RowCell {
+    among: Among,
+    /// Where its first cells lie.
+    bytes: Range<usize>,
+}
 
 /// What was taken of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +71,21 @@ impl Leaves {
 impl RowPlace {
     pub fn is_same_block(&self, other: &RowPlace) -> bool {
         self.place.offset == other.place.offset
+    }
+}
+
+impl Block {
+    /// Before [`Reader::row_cell`].
+    pub fn prefetch_marks(&self) {
+        self.marks().prefetch();
+    }
+
+    /// Before [`Reader::take_row`].
+    pub fn prefetch_row(&self, cell: &RowCell) {
+        let bytes = self.payload().get(cell.bytes.clone()).unwrap_or_default();
+        // What is loaded comes for certain; and the last byte is looked at first.
+        black_box(bytes.last());
+        prefetch(bytes);
     }
 }
 
@@ -116,20 +136,24 @@ impl Reader {
         cache: bool,
         src: &dyn BlockSource,
     ) -> Result<Step<Arc<Block>>, HFileError> {
-        let block = ready!(self.fetch_data(place.place, cache, src)?);
-        block.marks().prefetch();
-        Ok(Step::Ready(block))
+        self.fetch_data(place.place, cache, src)
+    }
+
+    /// Before [`Self::row_block`].
+    pub fn announce_row_block(&self, place: &RowPlace, src: &dyn BlockSource) {
+        src.announce(&self.request(place.place, BlockKindHint::Data, true));
     }
 
     /// Where the cell is that `key` leads to.
     pub fn row_cell(&self, key: &[u8], block: &Block) -> RowCell {
-        RowCell(block.marks().prefetch_cell(self.order(), key, block.payload()))
+        let among = block.marks().among(self.order(), key::row(key));
+        RowCell { among, bytes: block.marks().cell_among(among, block.payload().len()) }
     }
 
     /// Takes the cells from `key` on to the end of the row to `out`. What is taken before an [`RowTaken::Unknown`] stays there.
     pub fn take_row(
         &self,
-        (place, block, cell): (&RowPlace, &Block, Option<RowCell>),
+        (place, block, cell): (&RowPlace, &Block, Option<&RowCell>),
         key: &[u8],
         rules: &PlainRules<'_>,
         out: &mut CellBuf,
@@ -137,7 +161,7 @@ impl Reader {
         let cells = self.cells(block);
         let first = match cell {
             // From the row's first cell on.
-            Some(RowCell(among)) if rules.columns.is_none() => cells.seek_row(key::row(key), among),
+            Some(cell) if rules.columns.is_none() => cells.seek_row(key::row(key), cell.among),
             _ => cells.seek(key, 0).map(|cell| cell.start),
         };
         let end = match first {

@@ -73,6 +73,8 @@ pub trait BlockSource {
         }
         Ok(())
     }
+    /// The block will be asked for soon: whoever has it may ask for its memory.
+    fn announce(&self, _request: &BlockRequest) {}
     fn may_block(&self) -> bool;
 }
 

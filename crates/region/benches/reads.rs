@@ -167,11 +167,12 @@ fn main() {
             let src = files.cache_only();
             let gets: Vec<_> = (0..100).map(|_| GetSpec::new(row(dice.below(rows)))).collect();
             let mut getter = Getter::new(&rig.region, &gets[0]).unwrap();
-            gets.iter().take(Getter::AHEAD).for_each(|get| getter.expect(&get.row, &src));
-            for (at, get) in gets.iter().enumerate() {
-                gets.get(at + Getter::AHEAD).inspect(|coming| getter.expect(&coming.row, &src));
-                let found = getter.get(&get.row, &src, &mut out).unwrap();
-                assert!(matches!(found, Step::Ready(found) if found.cells == 1));
+            for group in gets.chunks(Getter::GROUP) {
+                getter.expect(group.iter().map(|get| &get.row), &src);
+                for get in group {
+                    let found = getter.get(&get.row, &src, &mut out).unwrap();
+                    assert!(matches!(found, Step::Ready(found) if found.cells == 1));
+                }
             }
         }
         rows

@@ -352,8 +352,8 @@ impl Region {
 /// it was for the first. An operation: the region does not close before this is dropped.
 ///
 /// A row that is not in the processor's caches is waited for again and again: in the cache's table, at the block, its
-/// hints, the cell and its value. So rows are told ahead, and each takes a step while one before is read. And what other
-/// threads write too (the region's lock, its counters) is touched once for all.
+/// hints, the cell and its value. So rows are told some at a time, and take each step together: the processor waits for
+/// several at once. And what other threads write too (the region's lock, its counters) is touched once for all.
 pub struct Getter<'r> {
     region: &'r Region,
     _operation: Operation<'r>,
@@ -381,8 +381,8 @@ struct Expected {
 }
 
 impl<'r> Getter<'r> {
-    /// So many rows are best told ahead.
-    pub const AHEAD: usize = 3;
+    /// So many rows are best told at once.
+    pub const GROUP: usize = 16;
 
     /// For Gets that are like `like`, whatever its row.
     pub fn new(region: &'r Region, like: &'r GetSpec) -> Result<Getter<'r>, RegionError> {
@@ -409,31 +409,37 @@ impl<'r> Getter<'r> {
         })
     }
 
-    /// Tells that `row` will be asked for, after those that were told before. What goes wrong here goes wrong again when
-    /// it is, and is told then.
-    pub fn expect(&mut self, row: &Bytes, src: &dyn BlockSource) {
-        let mut coming = self.spare.pop().unwrap_or_default();
-        coming.row = row.clone();
-        coming.lookups.resize_with(self.points.len(), Lookup::default);
-        let readable = self.region.check_row(row, "Get").is_ok();
-        for (point, lookup) in self.points.iter().zip(&mut coming.lookups) {
-            lookup.clear();
-            if readable {
-                drop(point.find(row, lookup, &mut self.leaves, src));
-            }
-        }
-        // The one before gets its block, and the one before that finds its cells there.
-        if let Some((last, before)) = self.expected.make_contiguous().split_last_mut() {
-            let mut before = before.last_mut();
-            for (at, (point, lookup)) in self.points.iter().zip(&mut last.lookups).enumerate() {
-                let before = before.as_mut().map(|before| &mut before.lookups[at]);
-                drop(point.fetch(lookup, before.as_deref(), src));
-                if let Some(before) = before {
-                    point.locate(before);
+    /// Tells that `rows` will be asked for, after those that were told before. What goes wrong here goes wrong again when
+    /// they are, and is told then.
+    pub fn expect<'b>(&mut self, rows: impl Iterator<Item = &'b Bytes>, src: &dyn BlockSource) {
+        let first = self.expected.len();
+        for row in rows {
+            let mut coming = self.spare.pop().unwrap_or_default();
+            coming.row = row.clone();
+            coming.lookups.resize_with(self.points.len(), Lookup::default);
+            let readable = self.region.check_row(row, "Get").is_ok();
+            for (point, lookup) in self.points.iter().zip(&mut coming.lookups) {
+                lookup.clear();
+                if readable {
+                    drop(point.find(row, lookup, &mut self.leaves, src));
                 }
             }
+            self.expected.push_back(coming);
         }
-        self.expected.push_back(coming);
+        let coming = &mut self.expected.make_contiguous()[first..];
+        for (at, point) in self.points.iter().enumerate() {
+            let prefetch = |rows: &[Expected]| rows.iter().for_each(|row| point.prefetch(&row.lookups[at], src));
+            prefetch(coming);
+            let mut last: Option<&mut Lookup> = None;
+            for row in &mut *coming {
+                let lookup = &mut row.lookups[at];
+                drop(point.fetch(lookup, last.as_deref(), src));
+                last = Some(lookup);
+            }
+            prefetch(coming);
+            coming.iter_mut().for_each(|row| point.locate(&mut row.lookups[at]));
+            prefetch(coming);
+        }
     }
 
     /// As [`Region::get`].

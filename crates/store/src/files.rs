@@ -317,6 +317,10 @@ impl BlockSource for CacheOnly<'_> {
         self.recent.with(request.file, |blocks| blocks.look_at(request.offset, kind(request), look));
         Ok(())
     }
+    #[inline]
+    fn announce(&self, request: &BlockRequest) {
+        self.recent.with(request.file, |blocks| blocks.announce(request.offset));
+    }
     fn may_block(&self) -> bool {
         false
     }

@@ -38,6 +38,9 @@ impl BlockSource for Counted<'_> {
             look(block);
         })
     }
+    fn announce(&self, request: &BlockRequest) {
+        self.inner.announce(request);
+    }
     fn may_block(&self) -> bool {
         self.inner.may_block()
     }

@@ -11,6 +11,7 @@
 //! locate  where in the block                         at the block's marks
 //! read    the cells                                  at the cells
 //! ```
+//! Between two of these [`PointReader::prefetch`] asks for the memory that the next one looks at.
 
 use super::prune::{Candidates, is_in_bloom, is_in_time};
 use super::row_read::RowRead;
@@ -229,6 +230,16 @@ impl PointReader {
         Ok(Step::Ready(()))
     }
 
+    /// Asks for the memory of what comes next.
+    pub fn prefetch(&self, lookup: &Lookup, src: &dyn BlockSource) {
+        match (&lookup.found, &lookup.cell) {
+            (Found::Place(at, place), _) => self.view.files[*at].reader.announce_row_block(place, src),
+            (Found::Block(_, _, block), None) => block.prefetch_marks(),
+            (Found::Block(_, _, block), Some(cell)) => block.prefetch_row(cell),
+            (Found::Unknown | Found::Nowhere | Found::Elsewhere(_), _) => {}
+        }
+    }
+
     /// Finds the place in the block that was fetched; the read can do without.
     pub fn locate(&self, lookup: &mut Lookup) {
         if let Found::Block(at, _, block) = &lookup.found {
@@ -259,7 +270,7 @@ impl PointReader {
             goes_on: false,
         };
         let reader = &self.view.files[at].reader;
-        let taken = reader.take_row((place, block, lookup.cell), &lookup.start, &rules, read.out);
+        let taken = reader.take_row((place, block, lookup.cell.as_ref()), &lookup.start, &rules, read.out);
         let is_told = match taken {
             RowTaken::All => true,
             // Cells that were passed over count for it, too.

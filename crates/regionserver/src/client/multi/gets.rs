@@ -75,16 +75,16 @@ impl Multi {
                 return true;
             }
         };
-        let mut expected = gets.done;
+        let mut told = gets.done;
         while let Some((index, row)) = gets.rows.get(gets.done) {
             if self.must_split() {
                 self.refuse(slot, *index);
             } else {
                 let mark = self.cells.mark();
                 self.make_room();
-                while let Some((_, row)) = gets.rows.get(expected).filter(|_| expected <= gets.done + Getter::AHEAD) {
-                    getter.expect(row, src);
-                    expected += 1;
+                if told == gets.done {
+                    told = gets.rows.len().min(told + Getter::GROUP);
+                    getter.expect(gets.rows[gets.done..told].iter().map(|(_, row)| row), src);
                 }
                 match getter.get(row, src, &mut self.cells) {
                     Ok(Step::Need(_)) => {
