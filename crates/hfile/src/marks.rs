@@ -162,14 +162,14 @@ impl Marks {
         prefetch(payload.get(cell).unwrap_or_default());
     }
 
-    /// Where the cell is that a search there will come to, about.
+    /// Where the cell is that a search there will come to, about, and how the next one begins.
     pub(crate) fn cell_among(&self, among: Among, payload_len: usize) -> Range<usize> {
         let start = match among.less.checked_sub(1).map(|last| self.places()[last]) {
             Some(last) if last & NEXT_IS_MARKED == 0 => last,
             _ => self.places().get(among.less).copied().unwrap_or(0) & !NEXT_IS_MARKED,
         } as usize;
         let end = self.places().get(among.less + 1).map_or(payload_len, |next| (next & !NEXT_IS_MARKED) as usize);
-        start..end.min(start + MOST_AHEAD)
+        start..payload_len.min((end + 8 + KEY_REACH).min(start + MOST_AHEAD))
     }
 
     /// Where a search for `row` has to look, as far as the hints tell.

@@ -302,14 +302,16 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
     let (mut last_ending, mut older) = (0, 0);
     while let Some(rest) = payload.get(at..) {
         prefetch_ahead(payload, at, way, &mut asked);
-        let Some(cell) = Lying::parse::<USUAL>(rest, layout) else { break };
-        let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
-        let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
-        // A key begins with its row's length: two that begin alike so far are both long enough.
-        if !row.begin(&rest[8..]) {
+        let Some((_, key)) = rest.split_first_chunk::<8>() else { break };
+        // A key begins with its row's length: two that begin alike so far are both long enough. The end of another row's cell
+        // may be far from here in memory: it is not looked at.
+        if !row.begin(key) {
             taken.end = PlainEnd::Row;
             break;
         }
+        let Some(cell) = Lying::parse::<USUAL>(rest, layout) else { break };
+        let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
+        let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
         let timestamp = key::timestamp(stamp);
         if stamp[8] != CellType::Put as u8
             || cell.tags_len != 0

@@ -84,7 +84,7 @@ impl Block {
     pub fn prefetch_row(&self, cell: &RowCell) {
         let bytes = self.payload().get(cell.bytes.clone()).unwrap_or_default();
         // What is loaded comes for certain; and the last byte is looked at first.
-        black_box(bytes.last());
+        black_box(bytes.last().copied());
         prefetch(bytes);
     }
 }

@@ -381,7 +381,7 @@ struct Expected {
 }
 
 impl<'r> Getter<'r> {
-    /// So many rows are best told at once.
+    /// So many rows are best told at once: with more, what was asked for goes again before it is read.
     pub const GROUP: usize = 16;
 
     /// For Gets that are like `like`, whatever its row.

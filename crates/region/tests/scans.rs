@@ -255,7 +255,7 @@ fn gets_that_share_what_they_opened_find_the_same() {
             for _ in 0..80 {
                 // Told or not told what comes next, or told wrong.
                 if told.is_empty() || dice.one_in(8) {
-                    let rows: Vec<_> = (0..dice.below(Getter::GROUP + 1)).map(|_| any_row()).collect();
+                    let rows: Vec<_> = (0..dice.below(Getter::GROUP as u64 + 1)).map(|_| any_row()).collect();
                     getter.expect(rows.iter().map(|row| Bytes::from(row.clone())).collect::<Vec<_>>().iter(), &src);
                     told.extend(rows);
                 }
