@@ -38,7 +38,7 @@ pub struct PlainRules<'a> {
     pub column: Option<&'a [u8]>,
     /// Qualifiers that are wanted, ascending; None: any.
     pub columns: Option<&'a [Bytes]>,
-    /// So many older versions of a column are passed over, one after the other.
+    /// So many older versions of a column are passed over, one after the other. 0: each is to be looked at.
     pub most_older: u32,
     /// So many cells at most, with those passed over; 1 at least.
     pub most_cells: u64,
@@ -57,7 +57,7 @@ pub enum PlainEnd {
     Block,
     /// It stands at the first cell of another row.
     Row,
-    /// The last of the named columns was taken, and no more rows are wanted; it stands there.
+    /// The last of the named columns was taken, and no more versions or rows are wanted; it stands there.
     Columns,
     /// It stands at a plain cell that is behind the bound.
     Bound,
@@ -363,7 +363,8 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
             taken.end = PlainEnd::Limit;
             break;
         }
-        if !rules.goes_on && named.as_ref().is_some_and(|named| named.done == named.columns.len()) {
+        let only_these = !rules.goes_on && rules.most_older > 0;
+        if only_these && named.as_ref().is_some_and(|named| named.done == named.columns.len()) {
             taken.end = PlainEnd::Columns;
             break;
         }

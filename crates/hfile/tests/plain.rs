@@ -83,7 +83,10 @@ fn expected(cells: &[OwnedCell], rules: &PlainRules<'_>, in_block: usize) -> Exp
             e.passed_last = is_older || named == Some(false);
             if at as u64 + 1 == rules.most_cells || bytes >= rules.bytes_end {
                 e.end = PlainEnd::Limit;
-            } else if !rules.goes_on && rules.columns.is_some_and(|columns| columns.len() == e.columns_done) {
+            } else if !rules.goes_on
+                && rules.most_older > 0
+                && rules.columns.is_some_and(|columns| columns.len() == e.columns_done)
+            {
                 e.end = PlainEnd::Columns;
             } else if at + 1 < in_block {
                 continue;

@@ -496,9 +496,12 @@ impl<'r> Getter<'r> {
 
     /// Has the scanners of the row that comes next, if it is to be scanned, look where to.
     fn aim(&mut self, src: &dyn BlockSource) {
-        let Some(next) = self.expected.front().filter(|next| next.lookups.iter().any(Lookup::is_elsewhere)) else {
+        // What is not known yet may turn out to be elsewhere, too.
+        let is_known = |next: &&Expected| !next.lookups.iter().any(Lookup::is_unknown);
+        let Some(next) = self.expected.front().filter(is_known) else { return };
+        if !next.lookups.iter().any(Lookup::is_elsewhere) {
             return;
-        };
+        }
         if self.ahead.is_empty() {
             self.ahead.extend(self.points.iter().map(PointReader::scanner));
         }
