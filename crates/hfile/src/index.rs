@@ -14,7 +14,8 @@ use crate::{
     input::Input,
 };
 use martite_cell::{Order, key};
-use std::cmp::Ordering;
+use martite_env::prefetch::prefetch;
+use std::{cmp::Ordering, ops::Range};
 
 /// A block as an index entry names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,6 +73,9 @@ impl LevelAid {
     }
 }
 
+/// So many entries lie in few lines of memory.
+const NEAR: usize = 16;
+
 impl Hints {
     fn new<'a>(rows: impl ExactSizeIterator<Item = &'a [u8]> + DoubleEndedIterator + Clone) -> Hints {
         let (Some(first), Some(last)) = (rows.clone().next(), rows.clone().next_back()) else {
@@ -94,15 +98,17 @@ impl Hints {
         self.next.get(entry).filter(|next| **next != hint).map(|next| *next > hint)
     }
 
-    /// Of `len` entries that `key_at` tells, the last one that is not greater than (or with `strictly`: that is less than) `key`.
+    /// Of `len` entries that `key_at` tells, the last one that is not greater than (or with `strictly`: that is less than)
+    /// `key`. `near` is told what is left to search before the last steps.
     fn find<'a>(
         &self,
         (key, order, strictly): (&[u8], Order, bool),
         len: usize,
         key_at: impl Fn(usize) -> &'a [u8],
+        near: impl FnOnce(Range<usize>),
     ) -> Option<usize> {
         let (low, high) = match order {
-            Order::Default if self.next.len() == len => self.undecided(key::row(key)),
+            Order::Default if self.next.len() == len => self.undecided(key::row(key), near),
             _ => (0, len),
         };
         let among = find(high - low, |i| order.keys(key_at(low + i), key), strictly);
@@ -119,7 +125,7 @@ impl Hints {
     }
 
     /// Entries before the first number have smaller rows than `row`, those from the second on greater ones.
-    fn undecided(&self, row: &[u8]) -> (usize, usize) {
+    fn undecided(&self, row: &[u8], near: impl FnOnce(Range<usize>)) -> (usize, usize) {
         let head = &row[..row.len().min(self.prefix.len())];
         match head.cmp(&self.prefix[..head.len()]) {
             Ordering::Less => (0, 0),
@@ -127,7 +133,14 @@ impl Hints {
             Ordering::Equal if head.len() < self.prefix.len() => (0, 0),
             Ordering::Equal => {
                 let hint = Hints::of(row.get(head.len()..));
-                let low = self.next.partition_point(|h| *h < hint);
+                let (mut low, mut left) = (0, self.next.len());
+                while left > NEAR {
+                    let half = left / 2;
+                    low += if self.next[low + half - 1] < hint { half } else { 0 };
+                    left -= half;
+                }
+                near(low..low + left);
+                low += self.next[low..low + left].partition_point(|h| *h < hint);
                 let equal = match self.next.get(low) {
                     Some(next) if *next == hint => self.next[low..].partition_point(|h| *h == hint),
                     _ => 0,
@@ -191,7 +204,7 @@ impl RootIndex {
 
     /// The last entry that is not greater than (or with `strictly`: that is less than) a flat key.
     pub(crate) fn find(&self, key: &[u8], order: Order, strictly: bool) -> Option<usize> {
-        self.hints.find((key, order, strictly), self.len(), |entry| self.key(entry))
+        self.hints.find((key, order, strictly), self.len(), |entry| self.key(entry), |_| {})
     }
 
     /// The last entry whose raw key is not greater.
@@ -275,7 +288,11 @@ impl<'a> Level<'a> {
 
     pub(crate) fn find(&self, key: &[u8], order: Order, strictly: bool) -> Option<usize> {
         match self.aid {
-            Some(aid) => aid.hints.find((key, order, strictly), self.len(), |entry| self.key(entry)),
+            Some(aid) => {
+                // The one before the first that is not less is the one that is looked for.
+                let near = |left: Range<usize>| prefetch(&aid.places[left.start.saturating_sub(1)..left.end]);
+                aid.hints.find((key, order, strictly), self.len(), |entry| self.key(entry), near)
+            }
             None => find(self.len(), |i| order.keys(self.key(i), key), strictly),
         }
     }

@@ -48,6 +48,19 @@ pub struct PlainRules<'a> {
     pub goes_on: bool,
 }
 
+impl PlainRules<'_> {
+    /// Of a cell's last bytes of the key, its tags and its sequence id.
+    #[inline(always)]
+    fn is_plain(&self, stamp: &[u8; key::TS_TYPE_SIZE], tags_len: u16, seq_id: u64) -> bool {
+        let timestamp = key::timestamp(stamp);
+        stamp[8] == CellType::Put as u8
+            && tags_len == 0
+            && seq_id <= self.read_point
+            && timestamp >= self.oldest
+            && timestamp <= self.newest
+    }
+}
+
 /// Why no more were taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainEnd {
@@ -156,6 +169,54 @@ impl Named<'_> {
         }
         self.passed += 1;
         if self.passed as usize > NEAR_CELLS { Fate::Leave } else { Fate::Pass }
+    }
+}
+
+/// The columns of a row that were met.
+struct Columns<'a, 's> {
+    named: Option<Named<'a>>,
+    /// The column of the last cell that was taken, and how it ends.
+    last: Option<(&'s [u8], u64)>,
+    /// Older versions of it that were passed over.
+    older: u32,
+    /// The last cell was.
+    passed_last: bool,
+}
+
+impl<'a, 's> Columns<'a, 's> {
+    fn new(named: Option<&'a [Bytes]>) -> Columns<'a, 's> {
+        let named = named.map(|columns| Named { columns, done: 0, passed: 0 });
+        Columns { named, last: None, older: 0, passed_last: false }
+    }
+
+    /// What is done with the next cell, whose key is `column` and what follows it.
+    #[inline(always)]
+    fn judge(&mut self, key: &[u8], column: &'s [u8], rules: &PlainRules<'_>) -> Fate {
+        let end_of_column = ending(column);
+        let qualifier = || key::qualifier_at(key, rules.row_prefix.len());
+        let is_older = match self.last {
+            Some((last, last_ending)) => end_of_column == last_ending && column == last,
+            None => rules.column.is_some_and(|taken| taken == qualifier()),
+        };
+        let fate = match &mut self.named {
+            _ if is_older && self.older == rules.most_older => Fate::Leave,
+            _ if is_older => Fate::Pass,
+            Some(named) => named.judge(qualifier()),
+            None => Fate::Take,
+        };
+        match fate {
+            Fate::Take => (self.last, self.older, self.passed_last) = (Some((column, end_of_column)), 0, false),
+            Fate::Pass => (self.older, self.passed_last) = (self.older + u32::from(is_older), true),
+            Fate::Leave => {}
+        }
+        fate
+    }
+
+    /// Whether nothing more of the row is wanted, nor of others.
+    #[inline(always)]
+    fn has_all(&self, rules: &PlainRules<'_>) -> bool {
+        let only_these = !rules.goes_on && rules.most_older > 0;
+        only_these && self.named.as_ref().is_some_and(|named| named.done == named.columns.len())
     }
 }
 
@@ -296,10 +357,8 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
     let way = if rules.goes_on { AHEAD_BYTES } else { AHEAD_IN_ROW };
     let (mut at, mut asked) = (*place, *ahead);
     let mut bound = rules.bound.map(|key| Bound::new(key, rules.row_prefix.len()));
-    let mut named = rules.columns.filter(|_| NAMED).map(|columns| Named { columns, done: 0, passed: 0 });
+    let mut columns = Columns::new(rules.columns.filter(|_| NAMED));
     let mut last = None;
-    let mut last_column: &[u8] = &[];
-    let (mut last_ending, mut older) = (0, 0);
     while let Some(rest) = payload.get(at..) {
         prefetch_ahead(payload, at, way, &mut asked);
         let Some((_, key)) = rest.split_first_chunk::<8>() else { break };
@@ -312,13 +371,7 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
         let Some(cell) = Lying::parse::<USUAL>(rest, layout) else { break };
         let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
         let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
-        let timestamp = key::timestamp(stamp);
-        if stamp[8] != CellType::Put as u8
-            || cell.tags_len != 0
-            || cell.seq_id > rules.read_point
-            || timestamp < rules.oldest
-            || timestamp > rules.newest
-        {
+        if !rules.is_plain(stamp, cell.tags_len, cell.seq_id) {
             break;
         }
         let side = bound.as_mut().map_or(Ordering::Less, |bound| bound.compare(key));
@@ -327,44 +380,21 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
             taken.end = if side == Ordering::Greater { PlainEnd::Bound } else { PlainEnd::Other };
             break;
         }
-        let end_of_column = ending(column);
-        let is_older = if last.is_some() {
-            end_of_column == last_ending && column == last_column
-        } else {
-            rules.column.is_some_and(|taken| taken == key::qualifier_at(key, rules.row_prefix.len()))
-        };
-        let fate = match &mut named {
-            _ if is_older => {
-                if older == rules.most_older {
-                    Fate::Leave
-                } else {
-                    Fate::Pass
-                }
+        match columns.judge(key, column, rules) {
+            Fate::Leave => break,
+            Fate::Pass => taken.passed += 1,
+            Fate::Take => {
+                out.push_key_value(cell.key_value);
+                last = Some((cell.key_value, cell.key_len));
+                taken.cells += 1;
             }
-            Some(named) => named.judge(key::qualifier_at(key, rules.row_prefix.len())),
-            None => Fate::Take,
-        };
-        if fate == Fate::Leave {
-            break;
-        }
-        if fate == Fate::Pass {
-            older += u32::from(is_older);
-            taken.passed += 1;
-            taken.passed_last = true;
-        } else {
-            taken.passed_last = false;
-            out.push_key_value(cell.key_value);
-            last = Some((cell.key_value, cell.key_len));
-            (last_column, last_ending, older) = (column, end_of_column, 0);
-            taken.cells += 1;
         }
         let next = at + cell.len;
         if taken.cells + taken.passed == rules.most_cells || out.size_bytes() >= rules.bytes_end {
             taken.end = PlainEnd::Limit;
             break;
         }
-        let only_these = !rules.goes_on && rules.most_older > 0;
-        if only_these && named.as_ref().is_some_and(|named| named.done == named.columns.len()) {
+        if columns.has_all(rules) {
             taken.end = PlainEnd::Columns;
             break;
         }
@@ -375,8 +405,8 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
         at = next;
     }
     (*place, *ahead) = (at, asked);
-    taken.columns_done = named.as_ref().map_or(0, |named| named.done);
-    taken.columns_done = named.as_ref().map_or(0, |named| named.done);
+    taken.passed_last = columns.passed_last;
+    taken.columns_done = columns.named.as_ref().map_or(0, |named| named.done);
     taken.last = last.map(|(key_value, key_len)| FlatCell::new(&key_value[8..], key_len, &[], 0));
     taken
 }
