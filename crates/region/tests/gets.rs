@@ -167,6 +167,24 @@ fn like(random: &Random) -> GetSpec {
 }
 
 #[test]
+fn a_row_that_is_not_in_the_region_is_refused_told_ahead_or_not() {
+    let rig = filled(&Random(SeededRandom::new(1)));
+    let (files, like) = (rig.ctx.stores.files.clone(), GetSpec::new("row000"));
+    for outside in ["a", "z", ""] {
+        let (row, src) = (Bytes::from(outside.to_owned()), files.cache_only());
+        for told in [false, true] {
+            let mut getter = Getter::new(&rig.region, &like).unwrap();
+            if told {
+                getter.expect([&row, &like.row, &row].into_iter(), &src);
+            }
+            let alone = rig.region.get(&GetSpec::new(row.clone()), &src, &mut CellBuf::new(false)).unwrap_err();
+            let error = getter.get(&row, &src, &mut CellBuf::new(false)).unwrap_err();
+            assert_eq!(error.to_string(), alone.to_string(), "{outside} {told}");
+        }
+    }
+}
+
+#[test]
 fn gets_find_what_scans_of_their_rows_do() {
     let (mut found, mut missed) = (0, 0);
     for seed in 0..150 {

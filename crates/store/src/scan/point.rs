@@ -15,6 +15,7 @@
 
 use super::prune::{Candidates, is_in_bloom, is_in_time};
 use super::row_read::RowRead;
+use super::run::MOST_OLDER;
 use super::source::ready;
 use super::{ReadView, StoreScan, StoreScanner};
 use crate::{FamilyOptions, StoreError, StoreFile};
@@ -22,9 +23,6 @@ use bytes::Bytes;
 use martite_cell::{CellType, LATEST_TIMESTAMP, Order, key};
 use martite_hfile::{Block, BlockSource, BloomType, Leaves, PlainRules, Reader, RowCell, RowPlace, RowTaken, Step};
 use std::sync::Arc;
-
-/// So many older versions of a column are stepped over; then a seek may be better.
-const MOST_OLDER: u32 = 2;
 
 /// Reads rows of one store, as it was at one time.
 pub struct PointReader {

@@ -16,7 +16,7 @@ use martite_hfile::{PlainEnd, PlainRules, Visit};
 use std::cmp::Ordering;
 
 /// So many older versions of a column are stepped over; then a seek may be better.
-const MOST_OLDER: u32 = 2;
+pub(super) const MOST_OLDER: u32 = 2;
 
 /// What cells a run may take.
 pub(super) struct RunRules<'a> {
