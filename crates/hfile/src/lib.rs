@@ -42,10 +42,10 @@ pub use error::HFileError;
 pub use file_info::FileInfo;
 pub use judged::{JudgeRules, RowJudge, Verdict};
 pub use martite_compress::Algorithm as Compression;
-pub use plain::{PlainEnd, PlainRules, PlainTaken};
+pub use plain::{Fate, PlainEnd, PlainJudge, PlainRules, PlainTaken};
 pub use reader::Reader;
 pub use row::{Leaves, RowCell, RowPlace, RowTaken};
-pub use scanner::{NEAR_CELLS, Passed, Scanner, Visit};
+pub use scanner::{NEAR_CELLS, Passed, Scanner};
 pub use source::{BlockKindHint, BlockRequest, BlockSource, FileSource, Step};
 pub use writer::{Finished, StoreMeta, Writer, WriterOptions};
 

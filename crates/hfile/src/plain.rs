@@ -1,8 +1,8 @@
 //! Plain cells of a row, copied one after the other: what most reads spend their time with.
 //!
 //! Most rows of most files are puts without tags, each the only version of its column, or with few older ones that are not
-//! wanted. Those are judged by a few words of memory and copied as they lie in the block. At the first cell that is anything
-//! else, this ends.
+//! wanted. Those are judged by a few words of memory ([`PlainJudge`]) and copied as they lie in the block. At the first cell
+//! that is anything else, this ends.
 
 use crate::{
     NEAR_CELLS, Scanner,
@@ -49,12 +49,11 @@ pub struct PlainRules<'a> {
 }
 
 impl PlainRules<'_> {
-    /// Of a cell's last bytes of the key, its tags and its sequence id.
+    /// Of the last bytes of a cell's key, and its sequence id.
     #[inline(always)]
-    fn is_plain(&self, stamp: &[u8; key::TS_TYPE_SIZE], tags_len: u16, seq_id: u64) -> bool {
+    fn is_plain(&self, stamp: &[u8; key::TS_TYPE_SIZE], seq_id: u64) -> bool {
         let timestamp = key::timestamp(stamp);
         stamp[8] == CellType::Put as u8
-            && tags_len == 0
             && seq_id <= self.read_point
             && timestamp >= self.oldest
             && timestamp <= self.newest
@@ -74,6 +73,8 @@ pub enum PlainEnd {
     Columns,
     /// It stands at a plain cell that is behind the bound.
     Bound,
+    /// It stands at one that is not wanted, and more of them may follow: a seek may be better.
+    Far,
     /// It stands at a cell to be looked at.
     Other,
 }
@@ -93,8 +94,73 @@ pub struct PlainTaken<'s> {
 }
 
 impl PlainTaken<'_> {
-    const NONE: PlainTaken<'static> =
+    pub const NONE: PlainTaken<'static> =
         PlainTaken { cells: 0, passed: 0, passed_last: false, last: None, columns_done: 0, end: PlainEnd::Other };
+}
+
+/// What is done with a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Take,
+    Pass,
+    /// It is neither.
+    End(PlainEnd),
+}
+
+/// Judges the cells of a row, one after the other. `NAMED`: columns may be named.
+pub struct PlainJudge<'r, 's, const NAMED: bool> {
+    rules: &'r PlainRules<'r>,
+    row: RowWords<'r>,
+    bound: Option<Bound<'r>>,
+    columns: Columns<'r, 's, NAMED>,
+}
+
+impl<'r, 's, const NAMED: bool> PlainJudge<'r, 's, NAMED> {
+    #[inline]
+    pub fn new(rules: &'r PlainRules<'r>) -> PlainJudge<'r, 's, NAMED> {
+        PlainJudge {
+            rules,
+            row: RowWords::new(rules.row_prefix),
+            bound: rules.bound.map(|key| Bound::new(key, rules.row_prefix.len())),
+            columns: Columns::new(rules.columns),
+        }
+    }
+
+    /// Whether `key` is of the row; only its beginning is looked at, which may have more behind it.
+    #[inline(always)]
+    pub fn is_in_row(&self, key: &[u8]) -> bool {
+        self.row.begin(key)
+    }
+
+    /// Of a cell of the row.
+    #[inline(always)]
+    pub fn judge(&mut self, key: &'s [u8], has_tags: bool, seq_id: u64) -> Fate {
+        let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else {
+            return Fate::End(PlainEnd::Other);
+        };
+        if has_tags || !self.rules.is_plain(stamp, seq_id) {
+            return Fate::End(PlainEnd::Other);
+        }
+        match self.bound.as_mut().map_or(Ordering::Less, |bound| bound.compare(key)) {
+            Ordering::Less => self.columns.judge(key, column, self.rules),
+            // Which of two cells with the same key comes first is not told by that.
+            Ordering::Equal => Fate::End(PlainEnd::Other),
+            Ordering::Greater => Fate::End(PlainEnd::Bound),
+        }
+    }
+
+    /// Whether nothing more of the row is wanted, nor of others.
+    #[inline(always)]
+    pub fn has_all(&self) -> bool {
+        self.columns.has_all(self.rules)
+    }
+
+    /// Leaves in `taken` what is known of the columns.
+    #[inline(always)]
+    pub fn finish(&self, taken: &mut PlainTaken<'_>) {
+        taken.passed_last = self.columns.passed_last;
+        taken.columns_done = self.columns.named.as_ref().map_or(0, |named| named.done);
+    }
 }
 
 /// A row's prefix, to be compared in words: its first bytes, and a mask of those that count.
@@ -145,15 +211,6 @@ struct Named<'a> {
     passed: u32,
 }
 
-/// What is done with a cell.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Take,
-    Pass,
-    /// It is far from the next column that is wanted: a seek may be better.
-    Leave,
-}
-
 impl Named<'_> {
     #[inline]
     fn judge(&mut self, qualifier: &[u8]) -> Fate {
@@ -168,12 +225,12 @@ impl Named<'_> {
             }
         }
         self.passed += 1;
-        if self.passed as usize > NEAR_CELLS { Fate::Leave } else { Fate::Pass }
+        if self.passed as usize > NEAR_CELLS { Fate::End(PlainEnd::Far) } else { Fate::Pass }
     }
 }
 
 /// The columns of a row that were met.
-struct Columns<'a, 's> {
+struct Columns<'a, 's, const NAMED: bool> {
     named: Option<Named<'a>>,
     /// The column of the last cell that was taken, and how it ends.
     last: Option<(&'s [u8], u64)>,
@@ -183,9 +240,9 @@ struct Columns<'a, 's> {
     passed_last: bool,
 }
 
-impl<'a, 's> Columns<'a, 's> {
-    fn new(named: Option<&'a [Bytes]>) -> Columns<'a, 's> {
-        let named = named.map(|columns| Named { columns, done: 0, passed: 0 });
+impl<'a, 's, const NAMED: bool> Columns<'a, 's, NAMED> {
+    fn new(named: Option<&'a [Bytes]>) -> Columns<'a, 's, NAMED> {
+        let named = named.filter(|_| NAMED).map(|columns| Named { columns, done: 0, passed: 0 });
         Columns { named, last: None, older: 0, passed_last: false }
     }
 
@@ -198,8 +255,9 @@ impl<'a, 's> Columns<'a, 's> {
             Some((last, last_ending)) => end_of_column == last_ending && column == last,
             None => rules.column.is_some_and(|taken| taken == qualifier()),
         };
-        let fate = match &mut self.named {
-            _ if is_older && self.older == rules.most_older => Fate::Leave,
+        let fate = match self.named.as_mut().filter(|_| NAMED) {
+            _ if is_older && rules.most_older == 0 => Fate::End(PlainEnd::Other),
+            _ if is_older && self.older == rules.most_older => Fate::End(PlainEnd::Far),
             _ if is_older => Fate::Pass,
             Some(named) => named.judge(qualifier()),
             None => Fate::Take,
@@ -207,7 +265,7 @@ impl<'a, 's> Columns<'a, 's> {
         match fate {
             Fate::Take => (self.last, self.older, self.passed_last) = (Some((column, end_of_column)), 0, false),
             Fate::Pass => (self.older, self.passed_last) = (self.older + u32::from(is_older), true),
-            Fate::Leave => {}
+            Fate::End(_) => {}
         }
         fate
     }
@@ -216,7 +274,7 @@ impl<'a, 's> Columns<'a, 's> {
     #[inline(always)]
     fn has_all(&self, rules: &PlainRules<'_>) -> bool {
         let only_these = !rules.goes_on && rules.most_older > 0;
-        only_these && self.named.as_ref().is_some_and(|named| named.done == named.columns.len())
+        NAMED && only_these && self.named.as_ref().is_some_and(|named| named.done == named.columns.len())
     }
 }
 
@@ -353,35 +411,26 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
     out: &mut CellBuf,
 ) -> PlainTaken<'s> {
     let mut taken = PlainTaken::NONE;
-    let row = RowWords::new(rules.row_prefix);
     let way = if rules.goes_on { AHEAD_BYTES } else { AHEAD_IN_ROW };
     let (mut at, mut asked) = (*place, *ahead);
-    let mut bound = rules.bound.map(|key| Bound::new(key, rules.row_prefix.len()));
-    let mut columns = Columns::new(rules.columns.filter(|_| NAMED));
+    let mut judge = PlainJudge::<NAMED>::new(rules);
     let mut last = None;
     while let Some(rest) = payload.get(at..) {
         prefetch_ahead(payload, at, way, &mut asked);
         let Some((_, key)) = rest.split_first_chunk::<8>() else { break };
         // A key begins with its row's length: two that begin alike so far are both long enough. The end of another row's cell
         // may be far from here in memory: it is not looked at.
-        if !row.begin(key) {
+        if !judge.is_in_row(key) {
             taken.end = PlainEnd::Row;
             break;
         }
         let Some(cell) = Lying::parse::<USUAL>(rest, layout) else { break };
         let Some(key) = cell.key_value.get(8..8 + cell.key_len) else { break };
-        let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else { break };
-        if !rules.is_plain(stamp, cell.tags_len, cell.seq_id) {
-            break;
-        }
-        let side = bound.as_mut().map_or(Ordering::Less, |bound| bound.compare(key));
-        if side != Ordering::Less {
-            // Which of two cells with the same key comes first is not told by that.
-            taken.end = if side == Ordering::Greater { PlainEnd::Bound } else { PlainEnd::Other };
-            break;
-        }
-        match columns.judge(key, column, rules) {
-            Fate::Leave => break,
+        match judge.judge(key, cell.tags_len > 0, cell.seq_id) {
+            Fate::End(end) => {
+                taken.end = end;
+                break;
+            }
             Fate::Pass => taken.passed += 1,
             Fate::Take => {
                 out.push_key_value(cell.key_value);
@@ -394,7 +443,7 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
             taken.end = PlainEnd::Limit;
             break;
         }
-        if columns.has_all(rules) {
+        if judge.has_all() {
             taken.end = PlainEnd::Columns;
             break;
         }
@@ -405,8 +454,7 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
         at = next;
     }
     (*place, *ahead) = (at, asked);
-    taken.passed_last = columns.passed_last;
-    taken.columns_done = columns.named.as_ref().map_or(0, |named| named.done);
+    judge.finish(&mut taken);
     taken.last = last.map(|(key_value, key_len)| FlatCell::new(&key_value[8..], key_len, &[], 0));
     taken
 }

@@ -8,21 +8,8 @@
 //! A step that needs a block leaves the scanner where it was.
 
 use crate::{Block, BlockSource, HFileError, Reader, Step, cells::CellAt, index_path::IndexPath, source::ready};
-use martite_cell::{CellRef, FlatCell, key};
+use martite_cell::{CellRef, key};
 use std::{cmp::Ordering, sync::Arc};
-
-/// What is done with a cell that is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visit {
-    /// It is not taken: the scanner stays there.
-    Leave,
-    /// It is taken: on to the next.
-    Take,
-    /// It is taken, and further cells of its column are not wanted: on to the next, or to one behind them.
-    TakeColumn,
-    /// It is taken, and the scanner stays there.
-    TakeLast,
-}
 
 /// So many cells of a row are stepped over before its end is sought.
 pub const NEAR_CELLS: usize = 16;
@@ -117,28 +104,6 @@ impl Scanner {
             return Ok(Step::Ready(()));
         }
         self.next_block(src)
-    }
-
-    /// Shows the current cell and those after it, inside the block, to `visit`. True: the scanner stands at a cell that was
-    /// not taken, or at none. False: at the last one that was taken.
-    #[inline]
-    pub fn run<'s>(&'s mut self, mut visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
-        let (Some(block), Some(current)) = (&self.block, &mut self.cell) else { return true };
-        let (payload, layout, marks) = (block.payload(), self.reader.layout(), block.marks());
-        let (mut cell, mut asked) = (*current, self.asked);
-        let left = loop {
-            match visit(cell.flat(payload)) {
-                Visit::Leave => break true,
-                Visit::Take | Visit::TakeColumn => {}
-                Visit::TakeLast => break false,
-            }
-            let Some(next) = CellAt::parse(payload, cell.end, layout) else { break false };
-            asked = marks.prefetch_keys(asked, next.start, payload);
-            next.prefetch_next(payload);
-            cell = next;
-        };
-        (*current, self.asked) = (cell, asked);
-        left
     }
 
     /// Passes over the rest of the current cell's row, and over each row behind it of which `refuse` says so, cell by cell inside

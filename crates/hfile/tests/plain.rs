@@ -58,8 +58,10 @@ fn expected(cells: &[OwnedCell], rules: &PlainRules<'_>, in_block: usize) -> Exp
             e.end = PlainEnd::Other;
         } else if rules.bound.is_some_and(|bound| compare_without_row(cell.key, bound).is_gt()) {
             e.end = PlainEnd::Bound;
-        } else if rules.bound == Some(cell.key) || (is_older && older == rules.most_older) {
+        } else if rules.bound == Some(cell.key) || (is_older && rules.most_older == 0) {
             e.end = PlainEnd::Other;
+        } else if is_older && older == rules.most_older {
+            e.end = PlainEnd::Far;
         } else {
             let named = rules.columns.filter(|_| !is_older).map(|columns| {
                 e.columns_done = columns.iter().filter(|column| column[..] <= *cell.qualifier()).count();
@@ -70,7 +72,7 @@ fn expected(cells: &[OwnedCell], rules: &PlainRules<'_>, in_block: usize) -> Exp
             } else if named == Some(false) {
                 unwanted += 1;
                 if unwanted > NEAR_CELLS {
-                    e.end = PlainEnd::Other;
+                    e.end = PlainEnd::Far;
                     return e;
                 }
                 e.passed += 1;
@@ -116,7 +118,7 @@ fn compare(seed: u64, with_tags: bool) {
     let src = FileSource { file: &bytes };
     let mut scanner = Scanner::new(open(&bytes), true);
     let mut dice = Dice::new(seed + 1);
-    let (mut ends, mut passed) = ([0; 6], 0);
+    let (mut ends, mut passed) = ([0; 7], 0);
     for at in 0..cells.len() {
         let first = cells[at].as_ref();
         // As far as the block goes.

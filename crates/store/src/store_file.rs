@@ -7,10 +7,9 @@ use crate::{
     reference::Resolved,
 };
 use bytes::Bytes;
-use martite_cell::{CellBuf, CellRef, FlatCell, Order, key};
+use martite_cell::{CellBuf, CellRef, Order, key};
 use martite_hfile::{
-    BlockSource, HFileError, JudgeRules, Passed, PlainRules, PlainTaken, Reader, RowJudge, Scanner, Step, Visit,
-    format::info,
+    BlockSource, HFileError, JudgeRules, Passed, PlainRules, PlainTaken, Reader, RowJudge, Scanner, Step, format::info,
 };
 use std::{
     cmp::{Ordering, Reverse},
@@ -255,11 +254,6 @@ impl StoreFileScanner {
     pub fn forget(&mut self) {
         self.inner.inner.forget();
         self.inner.outside = false;
-    }
-    /// See [`Scanner::run`]; halves show nothing.
-    #[inline]
-    pub fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
-        if self.inner.half.is_some() { true } else { self.inner.inner.run(visit) }
     }
     /// See [`Scanner::take_plain`]; halves take nothing.
     #[inline]

@@ -13,6 +13,7 @@ mod segment;
 mod skiplist;
 
 pub use segment::{Segment, SegmentScanner, data_bytes};
+pub(crate) use skiplist::Visit;
 
 use martite_cell::{CellRef, Order};
 use parking_lot::RwLock;

@@ -1,8 +1,7 @@
 //! A segment of the memstore: a sorted list of cells with what is known about all of them.
 
-use super::skiplist::{Cursor, Inserter, SkipList};
+use super::skiplist::{Cursor, Inserter, SkipList, Visit};
 use martite_cell::{CellRef, CellType, FlatCell, Order, TimeRange};
-use martite_hfile::Visit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Mem};
 
@@ -163,7 +162,7 @@ impl SegmentScanner {
     }
     /// Shows the current cell and those after it to `visit`. False: it stands at the last cell that was taken.
     #[inline]
-    pub fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
+    pub(crate) fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
         self.cursor.run(visit)
     }
     pub fn seek_to_first(&mut self) {

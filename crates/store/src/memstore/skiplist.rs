@@ -17,7 +17,6 @@
 use super::row_index::{Nodes, RowIndex};
 use martite_cell::{CellRef, CellType, FlatCell, Order, key};
 use martite_env::prefetch::{LINE_BYTES, prefetch_at};
-use martite_hfile::Visit;
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cmp::Ordering;
@@ -46,6 +45,19 @@ const MANY_VERSIONS: usize = 4;
 /// Lines of memory in which most nodes have their key, and those in which they have a value of a hundred bytes, too.
 const KEY_LINES: usize = 2;
 const CELL_LINES: usize = 4;
+
+/// What is done with a cell that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// It is not taken: the cursor stays there.
+    Leave,
+    /// It is taken: on to the next.
+    Take,
+    /// It is taken, and further cells of its column are not wanted: on to the next, or to one behind them.
+    TakeColumn,
+    /// It is taken, and the cursor stays there.
+    TakeLast,
+}
 
 /// The fixed part of a node; the tower of `height` links and the cell's bytes follow it in memory.
 #[repr(C)]

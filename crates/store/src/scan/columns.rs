@@ -66,41 +66,12 @@ impl Wildcard {
 
     /// The column that was looked at last, if one was in this row.
     #[inline]
-    pub(super) fn counted(&self) -> Option<&[u8]> {
+    fn counted(&self) -> Option<&[u8]> {
         self.has_column.then_some(&self.column[..])
     }
 
-    /// The oldest and the newest timestamp of `range` that has not expired.
-    #[inline]
-    pub(super) fn wanted(&self, range: &TimeRange) -> (u64, u64) {
-        self.versions.wanted(range)
-    }
-
-    /// Whether the column that was looked at last is this one.
-    #[inline]
-    pub(super) fn is_in(&self, qualifier: &[u8]) -> bool {
-        self.has_column && self.column == qualifier
-    }
-
-    /// Whether no more versions of a column are wanted behind `count`.
-    #[inline]
-    pub(super) fn has_all(&self, count: u32) -> bool {
-        count >= self.versions.max
-    }
-
-    /// The same of the column that was looked at last.
-    #[inline]
-    pub(super) fn has_all_counted(&self) -> bool {
-        self.has_all(self.count)
-    }
-
-    #[inline]
-    pub(super) fn is_expired(&self, timestamp: u64) -> bool {
-        self.versions.is_expired(timestamp)
-    }
-
     /// The put `cell` was included, the first version of its column.
-    pub(super) fn set_only_version(&mut self, cell: &CellRef<'_>) {
+    fn set_only_version(&mut self, cell: &CellRef<'_>) {
         self.has_column = true;
         self.column.clear();
         self.column.extend_from_slice(cell.qualifier());
@@ -231,13 +202,71 @@ pub(super) enum Columns {
 const MOST_JUDGED: usize = 16;
 
 impl Columns {
+    #[inline]
+    fn versions(&self) -> &Versions {
+        match self {
+            Columns::Wildcard(c) => &c.versions,
+            Columns::Explicit(c) => &c.versions,
+        }
+    }
+
+    /// Whether a run may take cells: of the current column nothing is counted that it would have to know.
+    #[inline]
+    pub(super) fn may_run(&self) -> bool {
+        match self {
+            Columns::Wildcard(_) => true,
+            Columns::Explicit(c) => c.versions.max == 1 && !c.done(),
+        }
+    }
+
+    /// The oldest and the newest timestamp of `range` that has not expired.
+    #[inline]
+    pub(super) fn wanted(&self, range: &TimeRange) -> (u64, u64) {
+        self.versions().wanted(range)
+    }
+
+    /// Whether one version of a column is all that is wanted.
+    #[inline]
+    pub(super) fn wants_one_version(&self) -> bool {
+        self.versions().max <= 1
+    }
+
+    /// The column before the next one that is wanted, if the row had it or it was named.
+    #[inline]
+    pub(super) fn counted(&self) -> Option<&[u8]> {
+        match self {
+            Columns::Wildcard(c) => c.counted(),
+            Columns::Explicit(c) => c.columns.get(c.index.checked_sub(1)?).map(|column| &column[..]),
+        }
+    }
+
+    /// The named columns that are not done with.
+    #[inline]
+    pub(super) fn left(&self) -> Option<&[Bytes]> {
+        match self {
+            Columns::Wildcard(_) => None,
+            Columns::Explicit(c) => c.columns.get(c.index..),
+        }
+    }
+
+    /// A run took cells. `last`: the last one that was included, the first version of its column; so many of the named ones are
+    /// done with since.
+    #[inline]
+    pub(super) fn took(&mut self, last: Option<&CellRef<'_>>, columns_done: usize) {
+        match (self, last) {
+            (Columns::Wildcard(c), Some(last)) => c.set_only_version(last),
+            (Columns::Wildcard(_), None) => {}
+            (Columns::Explicit(c), _) => c.go_to(c.index + columns_done),
+        }
+    }
+
     /// What cells a filter may judge where they lie, of those in `range`.
     pub(super) fn judge_rules(&self, range: &TimeRange) -> Option<JudgeRules<'_>> {
-        let (versions, columns) = match self {
-            Columns::Wildcard(wildcard) => (&wildcard.versions, None),
-            Columns::Explicit(explicit) => (&explicit.versions, Some(&explicit.columns[..])),
+        let columns = match self {
+            Columns::Wildcard(_) => None,
+            Columns::Explicit(explicit) => Some(&explicit.columns[..]),
         };
-        let (oldest, newest) = versions.wanted(range);
+        let (oldest, newest) = self.wanted(range);
         let few = columns.is_none_or(|columns| columns.len() <= MOST_JUDGED);
         few.then_some(JudgeRules { oldest, newest, columns })
     }
@@ -269,10 +298,7 @@ impl Columns {
 
     #[inline]
     pub(super) fn is_done(&self, timestamp: u64) -> bool {
-        match self {
-            Columns::Wildcard(c) => c.versions.is_done(timestamp),
-            Columns::Explicit(c) => c.versions.is_done(timestamp),
-        }
+        self.versions().is_done(timestamp)
     }
 
     /// `Include` if the column is wanted, else where to go.

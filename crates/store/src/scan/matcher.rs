@@ -53,6 +53,7 @@ impl Tracker {
         }
     }
 
+    /// All columns that were named are done with.
     #[inline]
     pub(super) fn done(&self) -> bool {
         match self {
@@ -255,6 +256,11 @@ impl UserMatcher {
         self.row.is_set()
     }
 
+    /// All columns that were named are done with.
+    pub(super) fn has_all_columns(&self) -> bool {
+        self.tracker.done()
+    }
+
     /// Whether the cell with this key is of the row that is set.
     pub(super) fn is_in_row(&self, key: &[u8]) -> bool {
         self.row.holds(key)
@@ -264,8 +270,8 @@ impl UserMatcher {
     #[inline]
     pub(super) fn run_rules(&mut self) -> Option<RunRules<'_>> {
         match &mut self.tracker {
-            Tracker::Plain { columns: Columns::Wildcard(columns), deletes }
-                if self.may_run && !self.has_filter && deletes.is_empty() =>
+            Tracker::Plain { columns, deletes }
+                if self.may_run && !self.has_filter && deletes.is_empty() && columns.may_run() =>
             {
                 self.range_markers = 0;
                 let goes_on = !self.is_get;

@@ -6,8 +6,8 @@
 
 use crate::memstore::SegmentScanner;
 use crate::{StoreError, StoreFile, StoreFileScanner};
-use martite_cell::{CellRef, CellType, FlatCell, key};
-use martite_hfile::{BlockSource, Step, Visit};
+use martite_cell::{CellRef, CellType, key};
+use martite_hfile::{BlockSource, Step};
 use std::sync::Arc;
 
 /// Passes `Need` on; the way `?` does errors.
@@ -27,27 +27,6 @@ const READY: Moved = Ok(Step::Ready(()));
 enum Kind {
     Segment(SegmentScanner),
     File(Box<StoreFileScanner>),
-}
-
-/// What shows its cells one by one.
-pub(super) trait Cells {
-    /// The current cell and those behind it, as far as nothing is to be waited for, to `visit`. False: it stands at the last one
-    /// that was taken.
-    fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool;
-}
-
-impl Cells for SegmentScanner {
-    #[inline]
-    fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
-        SegmentScanner::run(self, visit)
-    }
-}
-
-impl Cells for StoreFileScanner {
-    #[inline]
-    fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
-        StoreFileScanner::run(self, visit)
-    }
 }
 
 /// A source that stands at a cell.

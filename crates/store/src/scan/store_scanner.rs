@@ -253,7 +253,7 @@ impl StoreScanner {
                 self.matcher.set_row(key);
                 self.count_in_row = 0;
             }
-            let may_run = !std::mem::take(&mut self.wants_seek) && read.cell_filter().is_none();
+            let may_run = !std::mem::take(&mut self.wants_seek) && !read.discard && read.cell_filter().is_none();
             if may_run {
                 match self.run_cells(begins_row, read) {
                     Moved::Not => {}
@@ -301,6 +301,10 @@ impl StoreScanner {
         }
         self.count_in_row += ran.included;
         self.kept = ran.kept;
+        if ran.in_named && ran.end.is_none() {
+            let code = if self.matcher.has_all_columns() { Match::IncludeNextRow } else { Match::IncludeNextCol };
+            return self.decide_move(code, read).map_or(Moved::On, Moved::Ended);
+        }
         self.wants_seek = ran.wants_seek;
         self.pending = Move::Next;
         ran.end.map_or(Moved::On, Moved::Ended)
@@ -310,7 +314,8 @@ impl StoreScanner {
     #[inline]
     fn leave_row(&mut self, ran: &Ran, read: &RowRead<'_>) -> StoreEnd {
         self.matcher.clear_row();
-        if let Some(limit) = ran.end.or_else(|| read.end_after_cell(ran.kept)) {
+        let has_all = self.matcher.has_all_columns();
+        if let Some(limit) = ran.end.or_else(|| read.end_after_cell(ran.kept).filter(|_| !has_all)) {
             return limit;
         }
         if self.scan.is_get {
