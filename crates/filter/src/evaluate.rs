@@ -14,6 +14,17 @@ pub(crate) trait Evaluate: Send {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(self.filter_all_remaining())
     }
+    /// Between rows: all that is asked before the cells of the next one, in one call.
+    fn next_row(&mut self, row: &[u8]) -> Result<NextRow> {
+        self.reset();
+        if self.filter_all_remaining() {
+            return Ok(NextRow::End);
+        }
+        if !self.filter_row_key(row)? {
+            return Ok(NextRow::Accepted);
+        }
+        Ok(if self.filter_all_remaining() { NextRow::RefusedAsLast } else { NextRow::Refused })
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode>;
     /// Whether cells of a row that was refused by its key change anything but what [`Evaluate::reset`] resets.
     fn watches_refused_rows(&self) -> bool {
@@ -51,6 +62,18 @@ pub(crate) trait Evaluate: Send {
     fn gives_hints(&self) -> bool {
         false
     }
+}
+
+/// What a filter says between two rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextRow {
+    /// The scan is over, whatever the row is.
+    End,
+    /// Its cells are to be looked at.
+    Accepted,
+    Refused,
+    /// And the scan is over.
+    RefusedAsLast,
 }
 
 pub(crate) type Boxed = Box<dyn Evaluate>;

@@ -3,7 +3,7 @@
 use crate::FilterError;
 use crate::decode;
 use crate::error::Result;
-use crate::evaluate::{Boxed, ValueForm};
+use crate::evaluate::{Boxed, NextRow, ValueForm};
 use crate::return_code::ReturnCode;
 use martite_cell::{CellBuf, CellRef, buf::Mark};
 use martite_proto as pb;
@@ -54,6 +54,15 @@ impl Filter {
     pub fn filter_row_key(&mut self, row: &[u8]) -> bool {
         let answer = self.tree.filter_row_key(row);
         self.note(answer, true)
+    }
+
+    /// [`Self::reset`], [`Self::filter_all_remaining`], [`Self::filter_row_key`] and once more whether the scan is over, in one call.
+    pub fn next_row(&mut self, row: &[u8]) -> NextRow {
+        if self.failure.is_some() {
+            return NextRow::End;
+        }
+        let answer = self.tree.next_row(row);
+        self.note(answer, NextRow::RefusedAsLast)
     }
 
     /// Whether the cells of a row that was refused by its key must be shown to the filter all the same.

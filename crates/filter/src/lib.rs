@@ -35,5 +35,6 @@ pub use comparator::{Comparator, comparator_classes};
 pub use compare::CompareOp;
 pub use decode::{MAX_DEPTH, filter_classes};
 pub use error::FilterError;
+pub use evaluate::NextRow;
 pub use filter::Filter;
 pub use return_code::ReturnCode;

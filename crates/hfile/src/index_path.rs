@@ -126,6 +126,28 @@ impl IndexPath {
         }
     }
 
+    /// The block behind the one that the path leads to, if the same index block names it.
+    pub(crate) fn next_place(&self, reader: &Reader) -> Option<Place> {
+        match self.nodes.last() {
+            Some((block, entry)) => {
+                let level = Level::new(block);
+                (entry + 1 < level.len()).then(|| level.place(entry + 1))
+            }
+            None => {
+                let root = reader.index();
+                (self.root + 1 < root.len()).then(|| root.place(self.root + 1))
+            }
+        }
+    }
+
+    /// To that block.
+    pub(crate) fn advance(&mut self) {
+        match self.nodes.last_mut() {
+            Some((_, entry)) => *entry += 1,
+            None => self.root += 1,
+        }
+    }
+
     /// The index key of the following data block, as far as the blocks on the path tell.
     pub(crate) fn next_key<'a>(&'a self, reader: &'a Reader) -> Option<&'a [u8]> {
         for (block, entry) in self.nodes.iter().rev() {

@@ -9,7 +9,7 @@
 //! decide nothing; the keys themselves do then. Rows of hbase:meta are not in byte order and get no hints.
 
 use martite_cell::{Order, key};
-use martite_env::prefetch::prefetch;
+use martite_env::prefetch::{prefetch, prefetch_at};
 use std::{cmp::Ordering, ops::Range};
 
 /// A mark is set on the first cell at least this far from the previous one.
@@ -143,9 +143,9 @@ impl Marks {
         while let Some(place) = self.places().get(asked).map(|place| place & !NEXT_IS_MARKED)
             && place < end
         {
-            let start = place as usize;
-            prefetch(payload.get(start..start + 1).unwrap_or_default());
-            prefetch(payload.get(start + KEY_REACH..start + KEY_REACH + 1).unwrap_or_default());
+            let key = payload.as_ptr().wrapping_add(place as usize);
+            prefetch_at(key, 1);
+            prefetch_at(key.wrapping_add(KEY_REACH), 1);
             asked += 1;
         }
         asked

@@ -331,20 +331,20 @@ fn ending(column: &[u8]) -> u64 {
 }
 
 /// A cell as it lies.
-struct Lying<'s> {
+pub(crate) struct Lying<'s> {
     /// Lengths, key and value.
     key_value: &'s [u8],
     key_len: usize,
     tags_len: u16,
     seq_id: u64,
     /// Bytes of all its parts.
-    len: usize,
+    pub len: usize,
 }
 
 impl<'s> Lying<'s> {
     /// `USUAL`: the layout is that of cells without tags, with sequence ids.
     #[inline(always)]
-    fn parse<const USUAL: bool>(rest: &'s [u8], layout: Layout) -> Option<Lying<'s>> {
+    pub(crate) fn parse<const USUAL: bool>(rest: &'s [u8], layout: Layout) -> Option<Lying<'s>> {
         let lengths = u64::from_be_bytes(*rest.first_chunk::<8>()?);
         let (key_len, value_len) = ((lengths >> 32) as usize, lengths as u32 as usize);
         let (key_value, behind) = rest.split_at_checked(8 + key_len + value_len)?;

@@ -7,7 +7,14 @@
 //! ```
 //! A step that needs a block leaves the scanner where it was.
 
-use crate::{Block, BlockSource, HFileError, Reader, Step, cells::CellAt, index_path::IndexPath, source::ready};
+use crate::{
+    Block, BlockSource, HFileError, Reader, Step,
+    cells::{CellAt, Layout},
+    index_path::IndexPath,
+    marks::Marks,
+    plain::Lying,
+    source::ready,
+};
 use martite_cell::{CellRef, key};
 use std::{cmp::Ordering, sync::Arc};
 
@@ -109,28 +116,21 @@ impl Scanner {
     /// Passes over the rest of the current cell's row, and over each row behind it of which `refuse` says so, cell by cell inside
     /// the block. It stops at a cell of a refused row after `most` cells, or [`NEAR_CELLS`] of one row: a seek may be better.
     #[inline]
-    pub fn pass_rows(&mut self, most: usize, mut refuse: impl FnMut(&[u8]) -> bool) -> Passed {
-        let mut passed = Passed::default();
-        let (Some(block), Some(current)) = (&self.block, &mut self.cell) else { return passed };
-        let (payload, layout, marks) = (block.payload(), self.reader.layout(), block.marks());
-        let (mut cell, mut asked) = (*current, self.asked);
-        let (mut row, mut in_row) = (key::row(cell.key(payload)), 0);
-        while passed.cells < most && in_row < NEAR_CELLS {
-            let Some(next) = CellAt::parse_inline(payload, cell.end, layout) else { break };
-            cell = next;
-            asked = marks.prefetch_keys(asked, cell.start, payload);
-            passed.cells += 1;
-            in_row += 1;
-            let row_here = key::row(cell.key(payload));
-            if !key::is_same(row_here, row) {
-                if !refuse(row_here) {
-                    passed.stopped = true;
-                    break;
-                }
-                (row, in_row) = (row_here, 0);
-            }
+    pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+        let layout = self.reader.layout();
+        let (Some(block), Some(current)) = (&self.block, &mut self.cell) else { return Passed::default() };
+        let (payload, marks) = (block.payload(), block.marks());
+        let mut place = (current.start as usize, self.asked);
+        let passed = match layout {
+            Layout { tags: false, mvcc: true } => pass::<true>(payload, layout, marks, &mut place, most, refuse),
+            _ => pass::<false>(payload, layout, marks, &mut place, most, refuse),
+        };
+        self.asked = place.1;
+        if passed.cells > 0
+            && let Some(cell) = CellAt::parse(payload, place.0 as u32, layout)
+        {
+            *current = cell;
         }
-        (*current, self.asked) = (cell, asked);
         passed
     }
 
@@ -138,8 +138,23 @@ impl Scanner {
         if self.cell.is_none() {
             return Ok(Step::Ready(()));
         }
+        if self.only_row.is_none()
+            && let Some(place) = self.path.next_place(&self.reader)
+        {
+            let block = ready!(self.reader.fetch_data(place, self.cache_blocks, src)?);
+            self.path.advance();
+            return Ok(self.settle_at_first(block));
+        }
         self.candidate.clone_from(&self.path);
         self.step_past_candidate(src)
+    }
+
+    /// In `block`, to which the path leads.
+    fn settle_at_first(&mut self, block: Arc<Block>) -> Step<()> {
+        self.asked = block.marks().prefetch_keys(0, 0, block.payload());
+        let Some(first) = self.reader.cells(&block).first() else { return self.settle_at_end() };
+        (self.block, self.cell, self.at_end, self.asked_bytes) = (Some(block), Some(first), false, 0);
+        Step::Ready(())
     }
 
     /// To the first cell whose key is not less than the flat key `key`.
@@ -314,16 +329,8 @@ impl Scanner {
             return Ok(self.settle_at_end());
         }
         let block = ready!(self.load(&self.neighbour, src)?);
-        std::mem::swap(&mut self.candidate, &mut self.neighbour);
-        let asked = block.marks().prefetch_keys(0, 0, block.payload());
-        match self.reader.cells(&block).first() {
-            Some(cell) => {
-                let settled = self.settle(block, cell);
-                self.asked = asked;
-                settled
-            }
-            None => Ok(self.settle_at_end()),
-        }
+        std::mem::swap(&mut self.path, &mut self.neighbour);
+        Ok(self.settle_at_first(block))
     }
 
     /// `candidate` leads to `block`: that is the position now.
@@ -345,4 +352,45 @@ impl Scanner {
         (self.cell, self.block, self.at_end) = (None, None, false);
         Step::Ready(false)
     }
+}
+
+/// See [`Scanner::pass_rows`]; `place`: the cell, and how many marks were asked for. `USUAL`: cells without tags, with sequence
+/// ids. The end of a cell that is not passed is not looked at: it may be far from here in memory.
+#[inline(always)]
+fn pass<const USUAL: bool>(
+    payload: &[u8],
+    layout: Layout,
+    marks: &Marks,
+    (at, asked): &mut (usize, usize),
+    most: usize,
+    mut refuse: impl FnMut(&[u8]) -> bool,
+) -> Passed {
+    let mut passed = Passed::default();
+    let Some(mut row) = row_at(payload, *at) else { return passed };
+    let mut in_row = 0;
+    while passed.cells < most && in_row < NEAR_CELLS {
+        let Some(cell) = payload.get(*at..).and_then(|rest| Lying::parse::<USUAL>(rest, layout)) else { break };
+        let next = *at + cell.len;
+        let Some(row_here) = row_at(payload, next) else { break };
+        *at = next;
+        *asked = marks.prefetch_keys(*asked, next as u32, payload);
+        passed.cells += 1;
+        in_row += 1;
+        if !key::is_same(row_here, row) {
+            if !refuse(row_here) {
+                passed.stopped = true;
+                break;
+            }
+            (row, in_row) = (row_here, 0);
+        }
+    }
+    passed
+}
+
+/// The row of the cell there, if one begins there.
+#[inline(always)]
+fn row_at(payload: &[u8], at: usize) -> Option<&[u8]> {
+    let (_, key) = payload.get(at..)?.split_first_chunk::<8>()?;
+    let (len, rest) = key.split_first_chunk::<2>()?;
+    rest.get(..u16::from_be_bytes(*len) as usize)
 }

@@ -13,6 +13,7 @@
 use super::judge::Judge;
 use crate::RegionError;
 use martite_cell::{CellBuf, Order, buf::Mark};
+use martite_filter::NextRow;
 use martite_hfile::Step;
 use martite_store::scan::{RowRead, StoreEnd, StoreScanner};
 use std::cmp::Ordering;
@@ -284,25 +285,19 @@ impl Rows {
         }
         let Rows { families, bounds, stop_row, rows_scanned, rows_filtered, row: last, .. } = self;
         let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return Behind::Same };
-        let mut behind = None;
+        let (mut behind, mut refused, mut last_refused) = (None, 0, 0);
         let passed = only.scanner.pass_rows(most, |row| {
-            filter.reset();
-            if filter.filter_all_remaining() || bounds.is_past(stop_row, row) {
-                behind = Some(Behind::End);
-                return false;
+            let next = if bounds.is_past(stop_row, row) { NextRow::End } else { filter.next_row(row) };
+            if next == NextRow::Refused {
+                refused += 1;
+                return true;
             }
-            if !filter.filter_row_key(row) {
-                behind = Some(Behind::Accepted);
-                return false;
-            }
-            *rows_filtered += 1;
-            if filter.filter_all_remaining() {
-                behind = Some(Behind::End);
-                return false;
-            }
-            *rows_scanned += 1;
-            true
+            last_refused = u64::from(next == NextRow::RefusedAsLast);
+            behind = Some(if next == NextRow::Accepted { Behind::Accepted } else { Behind::End });
+            false
         });
+        *rows_scanned += refused;
+        *rows_filtered += refused + last_refused;
         read.cells_scanned += passed.cells as u64;
         if passed.cells > 0 {
             keep_row(last, &only.scanner);
