@@ -2,9 +2,18 @@
 
 use std::cmp::Ordering;
 
+/// Values up to this length are compared byte by byte. `memcmp` takes whole vectors of them and leaves out what is behind their
+/// end, but may wait for it all the same: for the next line of memory, if the bytes are the last ones of a key.
+const SHORT: usize = 8;
+
 /// Against as many of the cell's first bytes as the value has.
 pub(super) fn compare_prefix(value: &[u8], cell: &[u8]) -> Ordering {
-    value.cmp(&cell[..value.len().min(cell.len())])
+    let part = &cell[..value.len().min(cell.len())];
+    if value.len() > SHORT {
+        return value.cmp(part);
+    }
+    let differ = value.iter().zip(part).find(|(value, cell)| value != cell);
+    differ.map_or(value.len().cmp(&part.len()), |(value, cell)| value.cmp(cell))
 }
 
 /// Against as many of the cell's bytes, from `offset` on; a cell that is too short has fewer.
@@ -19,13 +28,15 @@ mod tests {
 
     #[test]
     fn parts_of_the_cell_are_compared_unsigned() {
-        let cases: [(&[u8], &[u8], Ordering); 6] = [
+        let cases: [(&[u8], &[u8], Ordering); 8] = [
             (b"ab", b"abc", Equal),
             (b"ab", b"ab", Equal),
             (b"ab", b"a", Greater),
             (b"", b"zz", Equal),
             (b"\x80", b"\x7f\xff", Greater),
             (b"ab", b"b", Less),
+            (b"a long value", b"a long value and more", Equal),
+            (b"a long value", b"a long", Greater),
         ];
         for (value, cell, want) in cases {
             assert_eq!(compare_prefix(value, cell), want, "{} {}", value.escape_ascii(), cell.escape_ascii());
