@@ -194,7 +194,16 @@ impl Cells<'_> {
 
     /// The first cell of `row` or behind it, where `among` says. `None`: all are before it.
     pub(crate) fn seek_row(&self, row: &[u8], among: Among) -> Option<u32> {
-        let is_less = |start| self.order.rows(key::row(key_at(self.payload, start)), row).is_lt();
+        self.seek_among(among, |key| self.order.rows(key::row(key), row).is_lt())
+    }
+
+    /// As [`Self::seek`], where `among` says.
+    pub(crate) fn seek_key(&self, key: &[u8], among: Among) -> Option<u32> {
+        self.seek_among(among, |at| self.order.keys(at, key).is_lt())
+    }
+
+    fn seek_among(&self, among: Among, is_less: impl Fn(&[u8]) -> bool) -> Option<u32> {
+        let is_less = |start| is_less(key_at(self.payload, start));
         let mut start = self.marks.search_among(among, is_less);
         while (start as usize) < self.payload.len() {
             if !is_less(start) {

@@ -162,7 +162,8 @@ impl Reader {
         let first = match cell {
             // From the row's first cell on.
             Some(cell) if rules.columns.is_none() => cells.seek_row(key::row(key), cell.among),
-            _ => cells.seek(key, 0).map(|cell| cell.start),
+            Some(cell) => cells.seek_key(key, cell.among),
+            None => cells.seek(key, 0).map(|cell| cell.start),
         };
         let end = match first {
             Some(first) => {
