@@ -257,8 +257,8 @@ impl StoreFileScanner {
     }
     /// See [`Scanner::take_plain`]; halves take nothing.
     #[inline]
-    pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> Option<PlainTaken<'s>> {
-        if self.inner.half.is_some() { None } else { Some(self.inner.inner.take_plain(rules, out)) }
+    pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
+        if self.inner.half.is_some() { PlainTaken::NONE } else { self.inner.inner.take_plain(rules, out) }
     }
     /// See [`Scanner::pass_rows`]; halves pass nothing.
     #[inline]

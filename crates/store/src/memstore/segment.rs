@@ -160,10 +160,10 @@ impl SegmentScanner {
     pub fn next(&mut self) {
         self.cursor.next();
     }
-    /// Shows the current cell and those after it to `visit`. False: it stands at the last cell that was taken.
+    /// Shows the current cell and those after it to `visit`, until that takes none or the last.
     #[inline]
-    pub(crate) fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
-        self.cursor.run(visit)
+    pub(crate) fn run<'s>(&'s mut self, visit: impl FnMut(FlatCell<'s>) -> Visit) {
+        self.cursor.run(visit);
     }
     pub fn seek_to_first(&mut self) {
         self.cursor.seek_to_first();

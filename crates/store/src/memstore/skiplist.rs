@@ -656,22 +656,19 @@ impl Cursor {
         }
     }
 
-    /// Shows the current cell and those after it to `visit`. True: it stands at a cell that was not taken, or at none.
-    /// False: at the last one that was taken.
+    /// Shows the current cell and those after it to `visit`, until that takes none or the last.
     #[inline]
-    pub(crate) fn run<'s>(&'s mut self, mut visit: impl FnMut(FlatCell<'s>) -> Visit) -> bool {
+    pub(crate) fn run<'s>(&'s mut self, mut visit: impl FnMut(FlatCell<'s>) -> Visit) {
         while !self.node.is_null() {
             // SAFETY: the node belongs to `list`, which is held as long as `self`.
             match visit(unsafe { flat_cell_of(self.node) }) {
-                Visit::Leave => return true,
-                Visit::TakeLast => return false,
+                Visit::Leave | Visit::TakeLast => return,
                 // SAFETY: as above.
                 Visit::Take => self.node = unsafe { next_cell(self.node) },
                 // SAFETY: as above.
                 Visit::TakeColumn => self.node = unsafe { self.list.behind_column(self.node) },
             }
         }
-        true
     }
 
     /// To the first cell of a row, by the index; false if the row is not there.

@@ -87,7 +87,7 @@ fn run_top(
     let taken = match source.plain() {
         Some(Plain::Segment(cells)) if plain.columns.is_none() => take_shown::<false>(cells, &plain, read.out),
         Some(Plain::Segment(cells)) => take_shown::<true>(cells, &plain, read.out),
-        Some(Plain::File(cells)) => cells.take_plain(&plain, read.out).unwrap_or(PlainTaken::NONE),
+        Some(Plain::File(cells)) => cells.take_plain(&plain, read.out),
         None => PlainTaken::NONE,
     };
     let (cells, end) = (taken.cells + taken.passed, taken.end);
