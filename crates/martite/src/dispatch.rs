@@ -61,4 +61,14 @@ impl Handler for Dispatch {
             None => call.responder.fail(Fault::not_running_yet("Server is not running yet").into_exception()),
         }
     }
+
+    fn gathers(&self, call: &Call) -> bool {
+        RegionServer::gathers(call)
+    }
+
+    fn calls(&self, calls: &mut Vec<Call>) {
+        if let Some(regions) = self.regions.get() {
+            regions.calls(calls);
+        }
+    }
 }

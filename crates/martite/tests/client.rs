@@ -240,6 +240,51 @@ async fn batches_reach_many_regions() {
     rig.end().await;
 }
 
+/// The server reads those together that come together and are alike; here they are not all.
+#[tokio::test]
+async fn gets_that_come_together_are_answered_each_by_itself() {
+    let rig = Rig::start().await;
+    let table = rig.table(&[b"row2", b"row4", b"row6"]).await;
+    let name = |i: usize| format!("row{}-{i}", i % 8);
+    let puts = |rows: std::ops::Range<usize>| {
+        let put =
+            |i| Put::row(name(i)).column("f", "q", format!("value {i}")).column("f", "r", "2").column("g", "", "e");
+        rows.map(|i| put(i).into()).collect::<Vec<_>>()
+    };
+    assert!(table.batch(puts(0..300)).await.iter().all(Result::is_ok));
+    rig.connection.admin().flush_table(table.name()).await.unwrap();
+    assert!(table.batch(puts(300..400)).await.iter().all(Result::is_ok));
+    for round in 0..4 {
+        let get = |i: usize| match i % (7 + round) {
+            0 => Get::row(format!("row{}-none", i % 8)),
+            1 => Get::row(name(i)).family("none"),
+            2 => Get::row(name(i)).column("f", "none"),
+            3 => Get::row(name(i)).column("f", "q"),
+            _ => Get::row(name(i)),
+        };
+        let mut asked = tokio::task::JoinSet::new();
+        for i in 0..400 {
+            let (table, get) = (table.clone(), get(i));
+            asked.spawn(async move { (i, table.get(get).await) });
+        }
+        while let Some(answer) = asked.join_next().await {
+            let (i, answer) = answer.unwrap();
+            let place = format!("{i} in round {round}");
+            match (i % (7 + round), answer) {
+                (1, Err(e)) => assert!(e.to_string().contains("none"), "{place}: {e}"),
+                (0 | 2, Ok(row)) => assert!(row.is_empty(), "{place}"),
+                (kind, Ok(row)) => {
+                    assert_eq!(row.row(), name(i).as_bytes(), "{place}");
+                    assert_eq!(row.value("f", "q"), Some(format!("value {i}").as_bytes()), "{place}");
+                    assert_eq!(row.len(), if kind == 3 { 1 } else { 3 }, "{place}");
+                }
+                (_, Err(e)) => panic!("{place}: {e}"),
+            }
+        }
+    }
+    rig.end().await;
+}
+
 #[tokio::test]
 async fn scans_begin_end_and_turn_where_they_are_told() {
     let rig = Rig::start().await;

@@ -150,6 +150,18 @@ impl RegionServer {
         }
     }
 
+    /// Whether a call is better taken together with its like, by [`RegionServer::calls`].
+    pub fn gathers(call: &Call) -> bool {
+        call.conn.service == "ClientService" && *call.method == *client::GET
+    }
+
+    /// Takes calls that are gathered, or leaves them to [`RegionServer::call`].
+    pub fn calls(self: &Arc<Self>, calls: &mut Vec<Call>) {
+        if calls.len() > 1 && !self.is_stopping() {
+            self.gets(calls);
+        }
+    }
+
     /// The region that a request names, be it by a replica's name.
     pub(crate) fn region(&self, specifier: &pb::RegionSpecifier) -> Result<Arc<Region>, Fault> {
         self.readable(specifier).map(|(region, _)| region)

@@ -550,6 +550,14 @@ impl Toll {
         self.paid.push(paid);
     }
 
+    /// It goes on only now, and has taken `before` already.
+    pub fn begin_anew(&mut self, before: Duration) {
+        let now = Instant::now();
+        for paid in &mut self.paid {
+            paid.began = now.checked_sub(before).unwrap_or(now);
+        }
+    }
+
     pub fn is_batch(&self) -> bool {
         self.priority == Some(Priority::Batch)
     }

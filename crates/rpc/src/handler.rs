@@ -13,4 +13,16 @@ pub trait Handler: Send + Sync + 'static {
     /// Takes one call. Runs on the network thread, so it must not block; it answers through `call.responder`, at once
     /// or later, from any thread. A responder that is dropped unused answers with an internal error.
     fn call(&self, call: Call);
+
+    /// Whether calls like this one are better taken several at a time, by [`Handler::calls`].
+    fn gathers(&self, _: &Call) -> bool {
+        false
+    }
+
+    /// Takes calls of one read, at most [`GATHERED`], which follow each other and each of which `gathers`; as
+    /// [`Handler::call`] otherwise. Those that are left in `calls` are given to [`Handler::call`].
+    fn calls(&self, _: &mut Vec<Call>) {}
 }
+
+/// So many calls are gathered at most.
+pub const GATHERED: usize = 16;

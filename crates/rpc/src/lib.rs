@@ -39,7 +39,7 @@ pub use call::{Call, Responder};
 pub use connection::{ClientVersion, Connection};
 pub use counters::Counters;
 pub use exception::Exception;
-pub use handler::Handler;
+pub use handler::{GATHERED, Handler};
 pub use outbox::Piece;
 pub use pool::{Class, ClassOptions, Pool, PoolOptions, stand_aside};
 pub use server::{Server, ServerOptions};

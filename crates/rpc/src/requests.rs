@@ -12,7 +12,7 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use crate::format::{FRAME_LEN, varint};
 use crate::header::RequestHeader;
-use crate::{Call, Connection, Exception, Responder};
+use crate::{Call, Connection, Exception, GATHERED, Handler, Responder};
 
 /// Method names remembered per connection.
 const MAX_METHODS: usize = 64;
@@ -30,6 +30,8 @@ pub(crate) struct Requests {
     conn: Arc<Connection>,
     /// With their places among the timed ones.
     methods: Vec<(Arc<str>, usize)>,
+    /// Calls that are handed out together with those that follow; empty between reads.
+    gathered: Vec<Call>,
 }
 
 /// Why decoding stopped.
@@ -84,11 +86,18 @@ struct Fixed {
 
 impl Requests {
     pub fn new(conn: Connection) -> Requests {
-        Requests { conn: Arc::new(conn), methods: Vec::new() }
+        Requests { conn: Arc::new(conn), methods: Vec::new(), gathered: Vec::new() }
     }
 
     /// Hands out the calls in `buf`.
     pub fn decode(&mut self, buf: &mut BytesMut, batch: &mut Batch) -> Stop {
+        let stop = self.decode_all(buf, batch);
+        self.hand_out_gathered();
+        self.gathered = Vec::new();
+        stop
+    }
+
+    fn decode_all(&mut self, buf: &mut BytesMut, batch: &mut Batch) -> Stop {
         loop {
             let Some((len, _)) = buf.split_first_chunk::<FRAME_LEN>() else { return Stop::Need(FRAME_LEN) };
             let len = u32::from_be_bytes(*len) as usize;
@@ -144,7 +153,7 @@ impl Requests {
         let cells = if layout.cells_len > 0 { buf.split_to(layout.cells_len).freeze() } else { Bytes::new() };
         buf.advance(end - layout.param_at - layout.param_len - layout.cells_len);
         match self.plain_cells(cells).and_then(|cells| self.admit(fixed.size_bytes, batch).map(|()| cells)) {
-            Ok(cells) => self.hand_out(fixed, param, cells, batch),
+            Ok(cells) => self.hand_out(fixed, param, cells, batch, holds_frame(buf)),
             Err(exception) => self.refuse(&fixed, exception, batch),
         }
         Ok(())
@@ -192,7 +201,8 @@ impl Requests {
         Ok(())
     }
 
-    fn hand_out(&self, fixed: Fixed, param: Bytes, cells: Bytes, batch: &Batch) {
+    /// `more` = another call is at hand.
+    fn hand_out(&mut self, fixed: Fixed, param: Bytes, cells: Bytes, batch: &Batch, more: bool) {
         let call = Call {
             responder: Responder::new(self.conn.clone(), fixed.id, fixed.size_bytes, fixed.timed, batch.received),
             conn: self.conn.clone(),
@@ -207,10 +217,35 @@ impl Requests {
             attributes: fixed.attributes,
             size_bytes: fixed.size_bytes,
         };
-        let handler = &self.conn.link.server.handler;
-        // A panic drops the call, whose responder then answers.
-        if catch_unwind(AssertUnwindSafe(|| handler.call(call))).is_err() {
-            tracing::error!(peer = %self.conn.peer, call = fixed.id, "a call panicked on the network thread");
+        if (more || !self.gathered.is_empty()) && self.conn.link.server.handler.gathers(&call) {
+            self.gathered.reserve_exact(GATHERED);
+            self.gathered.push(call);
+            if self.gathered.len() == GATHERED {
+                self.hand_out_gathered();
+            }
+            return;
+        }
+        self.hand_out_gathered();
+        self.guarded(|handler| handler.call(call));
+    }
+
+    fn hand_out_gathered(&mut self) {
+        if self.gathered.is_empty() {
+            return;
+        }
+        let mut calls = std::mem::take(&mut self.gathered);
+        self.guarded(|handler| handler.calls(&mut calls));
+        for call in calls.drain(..) {
+            self.guarded(|handler| handler.call(call));
+        }
+        self.gathered = calls;
+    }
+
+    /// A panic drops the calls that it had, whose responders then answer.
+    fn guarded(&self, run: impl FnOnce(&dyn Handler)) {
+        let handler = &*self.conn.link.server.handler;
+        if catch_unwind(AssertUnwindSafe(|| run(handler))).is_err() {
+            tracing::error!(peer = %self.conn.peer, "a call panicked on the network thread");
         }
     }
 
@@ -250,6 +285,12 @@ impl Requests {
         batch.calls += 1;
         Stop::Close
     }
+}
+
+/// Whether `buf` begins with a whole frame.
+#[inline]
+fn holds_frame(buf: &[u8]) -> bool {
+    buf.split_first_chunk::<FRAME_LEN>().is_some_and(|(len, rest)| rest.len() >= u32::from_be_bytes(*len) as usize)
 }
 
 /// `varint | header | rest`

@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use echo::{Running, options};
 use martite_proto::{ConnectionHeader, Message, RequestHeader};
-use martite_rpc::Call;
 use martite_rpc::client::{CallOptions, Client, ClientError, request_frame};
+use martite_rpc::{Call, GATHERED};
 
 fn frame(id: u32, method: &str, message: &[u8]) -> Vec<u8> {
     request_frame(id, method, message, b"", CallOptions::default())
@@ -73,6 +73,52 @@ async fn calls_of_one_write_are_all_answered_in_order() {
         assert_eq!(answer.header.call_id, Some(i));
         assert_eq!(answer.body[1..], i.to_be_bytes());
     }
+}
+
+/// Sends calls in one write, each a method and a message; their answers, None for an exception.
+async fn at_once(raw: &mut echo::Raw, calls: &[(&str, &[u8])]) -> Vec<Option<String>> {
+    let frames: Vec<u8> = (0..).zip(calls).flat_map(|(id, (method, message))| frame(id, method, message)).collect();
+    raw.send(&frames).await;
+    let mut answers = vec![None; calls.len()];
+    for _ in calls {
+        let answer = raw.frame().await;
+        let id = answer.header.call_id.unwrap() as usize;
+        answers[id] =
+            answer.header.exception.is_none().then(|| String::from_utf8_lossy(&answer.body[1..]).into_owned());
+    }
+    answers
+}
+
+#[tokio::test]
+async fn calls_that_gather_are_taken_together() {
+    let running = Running::start();
+    let mut raw = running.opened().await;
+    // The connection is open, so that what comes next comes with one read.
+    let said = |text: &str| Some(text.to_owned());
+    assert_eq!(at_once(&mut raw, &[("Gather", b"")]).await, [said("alone")]);
+
+    let (gather, left, other) = (("Gather", &b""[..]), ("Gather", &b"left"[..]), ("Echo", &b"other"[..]));
+    let answers = at_once(&mut raw, &[gather; GATHERED + 3]).await;
+    assert_eq!(answers[..GATHERED], vec![said("16"); GATHERED]);
+    assert_eq!(answers[GATHERED..], vec![said("3"); 3]);
+
+    // Those that stand together, and no others.
+    let mixed = [gather, gather, other, gather, other, other, gather, left, gather];
+    let answers = at_once(&mut raw, &mixed).await;
+    let wanted = ["2", "2", "other", "1", "other", "other", "3", "alone", "3"].map(said);
+    assert_eq!(answers, wanted);
+
+    // A panic costs those that it was given, and nobody else.
+    let mut calls = vec![gather; GATHERED + 2];
+    calls[3].1 = b"panic";
+    calls[10].1 = b"left";
+    let answers = at_once(&mut raw, &calls).await;
+    assert_eq!(answers[..3], vec![said("16"); 3]);
+    assert_eq!(answers[3], None);
+    assert_eq!(answers[10], said("alone"));
+    assert_eq!(answers[GATHERED..], vec![said("2"); 2]);
+    let counters = running.server.counters();
+    assert_eq!((counters.queued_calls, counters.queued_bytes), (0, 0));
 }
 
 #[tokio::test]

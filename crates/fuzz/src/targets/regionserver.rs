@@ -109,6 +109,12 @@ impl Handler for Service {
     fn call(&self, call: Call) {
         self.0.call(call);
     }
+    fn gathers(&self, call: &Call) -> bool {
+        RegionServer::gathers(call)
+    }
+    fn calls(&self, calls: &mut Vec<Call>) {
+        self.0.calls(calls);
+    }
 }
 
 fn server_name() -> ServerName {

@@ -6,13 +6,14 @@ use crate::throttle::{ONE_READ, Toll, Turn, Work};
 use crate::{RegionServer, keep, query, result, times};
 use bytes::Bytes;
 use martite_cell::CellBuf;
-use martite_hfile::{BlockSource, Step};
+use martite_hfile::Step;
 use martite_proto as pb;
 use martite_quota::Operation;
-use martite_region::{GetSpec, Region};
+use martite_region::{GetOutcome, GetSpec, Getter, Region};
 use martite_rpc::{Call, Class};
 use pb::Message;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A decoded request.
 struct Get {
@@ -20,6 +21,19 @@ struct Get {
     /// Asked of a replica.
     stale: bool,
     spec: GetSpec,
+}
+
+/// A Get whose turn has come.
+struct Pending {
+    call: Call,
+    toll: Toll,
+    get: Get,
+}
+
+impl Pending {
+    fn is_like(&self, other: &Pending) -> bool {
+        Arc::ptr_eq(&self.get.region, &other.get.region) && self.get.spec.is_like(&other.get.spec)
+    }
 }
 
 impl Work for Get {
@@ -34,7 +48,7 @@ impl Work for Get {
 
     fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
         match turn {
-            Ok(()) => server.run_get(call, toll, self),
+            Ok(()) => server.run_get(Pending { call, toll, get: self }),
             Err(fault) => call.responder.fail(fault.into_exception()),
         }
     }
@@ -48,33 +62,96 @@ impl RegionServer {
         }
     }
 
+    /// Several Gets. Those of a region that differ in their rows only are read together (see [`Getter`]).
+    pub(crate) fn gets(self: &Arc<Self>, calls: &mut Vec<Call>) {
+        let mut ready = Vec::with_capacity(calls.len());
+        for call in calls.drain(..) {
+            let get = match self.decode_get(&call.param) {
+                Ok(get) => get,
+                Err(fault) => {
+                    call.responder.fail(fault.into_exception());
+                    continue;
+                }
+            };
+            let mut toll = Toll::default();
+            match self.turn(&call, &mut toll, &get.region, (Operation::Get, ONE_READ)) {
+                Turn::Now => ready.push(Pending { call, toll, get }),
+                Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
+                Turn::Later(later) => later.park(self, call, toll, get),
+            }
+        }
+        ready.sort_by_cached_key(|pending| Arc::as_ptr(&pending.get.region) as usize);
+        let mut ready = ready.into_iter();
+        while let Some(first) = ready.as_slice().first() {
+            let alike = ready.as_slice().iter().take_while(|pending| pending.is_like(first)).count();
+            let mut alike = ready.by_ref().take(alike);
+            if alike.len() > 1 {
+                self.run_gets(alike.collect());
+            } else if let Some(alone) = alike.next() {
+                self.run_get(alone);
+            }
+        }
+    }
+
+    /// Gets that are alike.
+    fn run_gets(self: &Arc<Self>, gets: Vec<Pending>) {
+        let Some(first) = gets.first() else { return };
+        let (region, like) = (first.get.region.clone(), first.get.spec.clone());
+        let Ok(mut getter) = Getter::new(&region, &like) else {
+            return gets.into_iter().for_each(|pending| self.run_get(pending));
+        };
+        let src = self.ctx.stores.files.cache_only();
+        let limited = gets.iter().any(|pending| !pending.toll.is_empty()).then(Instant::now);
+        getter.expect(gets.iter().map(|pending| &pending.get.spec.row), &src);
+        // What is done for all is a part of the time of each.
+        let share = limited.map(|began| began.elapsed() / gets.len() as u32);
+        for mut pending in gets {
+            if let Some(share) = share {
+                pending.toll.begin_anew(share);
+            }
+            self.stats.get.hit();
+            let mut cells = result::row_buffer(pending.call.conn.codec);
+            let read = getter.get(&pending.get.spec.row, &src, &mut cells);
+            self.end_get(pending, cells, read.map_err(Fault::from));
+        }
+    }
+
     #[inline]
     fn begin_get(self: &Arc<Self>, call: Call, mut toll: Toll, get: Get) {
         match self.turn(&call, &mut toll, &get.region, (Operation::Get, ONE_READ)) {
-            Turn::Now => self.run_get(call, toll, get),
+            Turn::Now => self.run_get(Pending { call, toll, get }),
             Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
             Turn::Later(later) => later.park(self, call, toll, get),
         }
     }
 
-    fn run_get(self: &Arc<Self>, call: Call, toll: Toll, get: Get) {
-        let Get { region, stale, spec } = get;
+    fn run_get(self: &Arc<Self>, pending: Pending) {
         self.stats.get.hit();
-        let files = self.ctx.stores.files.clone();
-        let mut cells = result::row_buffer(call.conn.codec);
-        match read_get(&region, &spec, &files.cache_only(), &mut cells) {
-            Ok(Step::Ready(existence)) => answer(call, toll, &region, cells, existence, stale),
+        let mut cells = result::row_buffer(pending.call.conn.codec);
+        let Get { region, spec, .. } = &pending.get;
+        let read = region.get(spec, &self.ctx.stores.files.cache_only(), &mut cells);
+        self.end_get(pending, cells, read.map_err(Fault::from));
+    }
+
+    /// Answers with what was read from memory, or reads on where that may block.
+    fn end_get(&self, pending: Pending, cells: CellBuf, read: Result<Step<GetOutcome>, Fault>) {
+        let Pending { call, toll, get } = pending;
+        match read {
+            Ok(Step::Ready(outcome)) => answer(call, toll, &get, cells, outcome),
             Err(fault) => call.responder.fail(fault.into_exception()),
-            Ok(Step::Need(_)) => self.pool.spawn_call(toll.class(Class::Read), call, move |call| {
-                let mut cells = result::buffer(call.conn.codec);
-                loop {
-                    match read_get(&region, &spec, &files.blocking(), &mut cells) {
-                        Ok(Step::Need(_)) => cells.clear(),
-                        Ok(Step::Ready(existence)) => return answer(call, toll, &region, cells, existence, stale),
-                        Err(fault) => return call.responder.fail(fault.into_exception()),
+            Ok(Step::Need(_)) => {
+                let files = self.ctx.stores.files.clone();
+                self.pool.spawn_call(toll.class(Class::Read), call, move |call| {
+                    let mut cells = result::buffer(call.conn.codec);
+                    loop {
+                        match get.region.get(&get.spec, &files.blocking(), &mut cells) {
+                            Ok(Step::Need(_)) => cells.clear(),
+                            Ok(Step::Ready(outcome)) => return answer(call, toll, &get, cells, outcome),
+                            Err(e) => return call.responder.fail(Fault::from(e).into_exception()),
+                        }
                     }
-                }
-            }),
+                });
+            }
         }
     }
 
@@ -113,29 +190,16 @@ fn parts(request: &[u8]) -> Result<Option<Parts<'_>>, Malformed> {
     Ok(region.zip(get))
 }
 
-/// Reads one Get, a request of its own or of a multi. Some: the answer is whether the row exists.
-pub(super) fn read_get(
-    region: &Region,
-    spec: &GetSpec,
-    src: &dyn BlockSource,
-    cells: &mut CellBuf,
-) -> Result<Step<Option<bool>>, Fault> {
-    Ok(match region.get(spec, src, cells)? {
-        Step::Need(request) => Step::Need(request),
-        Step::Ready(outcome) => Step::Ready(spec.exists_only.then_some(outcome.exists)),
-    })
-}
-
-fn answer(mut call: Call, mut toll: Toll, region: &Region, cells: CellBuf, existence: Option<bool>, stale: bool) {
-    toll.settle(region, cells.size_bytes());
+fn answer(mut call: Call, mut toll: Toll, get: &Get, cells: CellBuf, outcome: GetOutcome) {
+    toll.settle(&get.region, cells.size_bytes());
     // Clients before 1.3, and those that do not say, read a Get's cells from the message.
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));
-    let (mut result, block) = match (existence, codec) {
-        (Some(exists), _) => (result::exists(exists), Vec::new()),
-        (None, Some(codec)) => (result::in_block(cells.len()), result::row_block(cells, codec)),
-        (None, None) => (result::inline(cells.iter()), Vec::new()),
+    let (mut result, block) = match codec {
+        _ if get.spec.exists_only => (result::exists(outcome.exists), Vec::new()),
+        Some(codec) => (result::in_block(cells.len()), result::row_block(cells, codec)),
+        None => (result::inline(cells.iter()), Vec::new()),
     };
-    result.stale = stale.then_some(true);
-    times::record(region, &mut call.responder, |table| &table.get);
+    result.stale = get.stale.then_some(true);
+    times::record(&get.region, &mut call.responder, |table| &table.get);
     call.responder.ok(&pb::GetResponse { result: Some(result) }, block);
 }

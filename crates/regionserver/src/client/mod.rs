@@ -14,9 +14,11 @@ use crate::throttle::Toll;
 
 type Method = fn(&Arc<RegionServer>, Call, Toll);
 
+pub(crate) const GET: &str = "Get";
+
 /// Every method that is answered.
 pub(crate) const METHODS: &[(&str, Method)] = &[
-    ("Get", RegionServer::get),
+    (GET, RegionServer::get),
     ("Mutate", RegionServer::mutate),
     ("Multi", RegionServer::multi),
     ("Scan", RegionServer::scan),

@@ -54,9 +54,24 @@ impl Handler for Echo {
                 call.responder.fail(e);
             }
             "Panic" => panic!("as asked"),
+            // Alone; see `calls`.
+            "Gather" => call.responder.ok_encoded(b"alone".to_vec(), Vec::new()),
             "Forget" => drop(call),
             "Discard" => call.responder.discard(),
             other => call.responder.fail(Exception::unknown_method(other)),
+        }
+    }
+
+    fn gathers(&self, call: &Call) -> bool {
+        &*call.method == "Gather"
+    }
+
+    /// Answers with how many there were, leaves every call whose message is `left`, panics at one that is `panic`.
+    fn calls(&self, calls: &mut Vec<Call>) {
+        let size = calls.len().to_string().into_bytes();
+        for call in calls.extract_if(.., |call| &*call.param != b"left") {
+            assert!(&*call.param != b"panic", "as asked");
+            call.responder.ok_encoded(size.clone(), Vec::new());
         }
     }
 }
