@@ -19,6 +19,7 @@ pub mod mem;
 pub mod prefetch;
 pub mod random;
 pub mod thread;
+pub mod wide;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt};

@@ -82,7 +82,7 @@ async fn at_once(raw: &mut echo::Raw, calls: &[(&str, &[u8])]) -> Vec<Option<Str
     let mut answers = vec![None; calls.len()];
     for _ in calls {
         let answer = raw.frame().await;
-        let id = answer.header.call_id.unwrap() as usize;
+        let id = answer.header.call_id.unwrap_or_default() as usize;
         answers[id] =
             answer.header.exception.is_none().then(|| String::from_utf8_lossy(&answer.body[1..]).into_owned());
     }
