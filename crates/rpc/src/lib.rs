@@ -41,7 +41,7 @@ pub use counters::Counters;
 pub use exception::Exception;
 pub use handler::{GATHERED, Handler};
 pub use outbox::Piece;
-pub use pool::{Class, ClassOptions, Pool, PoolOptions, stand_aside};
+pub use pool::{Class, ClassOptions, Job, Pool, PoolOptions, stand_aside};
 pub use server::{Server, ServerOptions};
 pub use shards::Shards;
 pub use watch::Watch;

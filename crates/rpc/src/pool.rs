@@ -198,9 +198,9 @@ impl Pool {
         Ok(())
     }
 
-    /// Queues a job. A full queue gives the exception to answer; the job is dropped.
-    pub fn spawn(&self, class: Class, job: Job) -> Result<(), Exception> {
-        if self.inner.push(class, || Some(job)) { Ok(()) } else { Err(overloaded(class)) }
+    /// Takes the job and queues it. A full queue leaves it there, and gives the exception to answer.
+    pub fn spawn(&self, class: Class, job: &mut Option<Job>) -> Result<(), Exception> {
+        if self.inner.push(class, || job.take()) { Ok(()) } else { Err(overloaded(class)) }
     }
 
     /// Queues the rest of a call. Answers CallQueueTooBig when the queue is full; drops the call without an answer if
@@ -377,6 +377,10 @@ mod tests {
         Pool::new(PoolOptions { threads, classes, scan_nice: 0, ..PoolOptions::new(2) }).unwrap()
     }
 
+    fn spawn(pool: &Pool, class: Class, job: Job) -> Result<(), Exception> {
+        pool.spawn(class, &mut Some(job))
+    }
+
     const ANY: ClassOptions = ClassOptions { weight: 1, max_queued: 10, max_running: 10 };
 
     /// Holds `n` threads until the sender is dropped.
@@ -391,7 +395,7 @@ mod tests {
                 // Ends when the sender is gone.
                 let _ = held.lock().recv();
             };
-            pool.spawn(class, Box::new(job)).unwrap();
+            spawn(pool, class, Box::new(job)).unwrap();
         }
         (0..n).for_each(|_| running.recv().unwrap());
         release
@@ -404,10 +408,10 @@ mod tests {
         let (done, all) = mpsc::channel();
         for class in [Class::Read, Class::Read, Class::Write] {
             let done = done.clone();
-            pool.spawn(class, Box::new(move || done.send(class).unwrap())).unwrap();
+            spawn(&pool, class, Box::new(move || done.send(class).unwrap())).unwrap();
         }
         assert_eq!((pool.queued(Class::Read), pool.queued(Class::Write)), ((2, 1), (1, 0)));
-        let refused = pool.spawn(Class::Read, Box::new(|| unreachable!())).unwrap_err();
+        let refused = spawn(&pool, Class::Read, Box::new(|| unreachable!())).unwrap_err();
         assert_eq!(refused.class, "org.apache.hadoop.hbase.CallQueueTooBigException");
         assert!(refused.overloaded);
         drop((release, done));
@@ -422,9 +426,9 @@ mod tests {
         let release = hold(&pool, Class::Admin, 1);
         let (done, all) = mpsc::channel();
         let late = done.clone();
-        pool.spawn(Class::Admin, Box::new(move || late.send("admin").unwrap())).unwrap();
+        spawn(&pool, Class::Admin, Box::new(move || late.send("admin").unwrap())).unwrap();
         let read = done.clone();
-        pool.spawn(Class::Read, Box::new(move || read.send("read").unwrap())).unwrap();
+        spawn(&pool, Class::Read, Box::new(move || read.send("read").unwrap())).unwrap();
         assert_eq!(all.recv(), Ok("read"));
         assert_eq!(pool.queued(Class::Admin), (1, 1));
         drop(release);
@@ -439,13 +443,13 @@ mod tests {
         let (done, all) = mpsc::channel();
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let scan = done.clone();
-        pool.spawn(Class::Scan, Box::new(move || scan.send(nice()).unwrap())).unwrap();
+        spawn(&pool, Class::Scan, Box::new(move || scan.send(nice()).unwrap())).unwrap();
         assert_eq!(all.recv(), Ok(7));
         let (name, batch) = mpsc::channel();
         let thread = || std::thread::current().name().unwrap_or_default().to_owned();
-        pool.spawn(Class::Batch, Box::new(move || name.send(thread()).unwrap())).unwrap();
+        spawn(&pool, Class::Batch, Box::new(move || name.send(thread()).unwrap())).unwrap();
         assert!(batch.recv().unwrap().starts_with("batch-"));
-        pool.spawn(Class::Read, Box::new(move || done.send(nice()).unwrap())).unwrap();
+        spawn(&pool, Class::Read, Box::new(move || done.send(nice()).unwrap())).unwrap();
         drop(release);
         assert_eq!(all.recv(), Ok(rustix::process::getpriority_process(None).unwrap()));
     }
@@ -454,10 +458,10 @@ mod tests {
     fn a_panic_costs_no_thread() {
         let pool = pool(1, [ANY; CLASSES]);
         for _ in 0..5 {
-            pool.spawn(Class::Read, Box::new(|| panic!("as asked"))).unwrap();
+            spawn(&pool, Class::Read, Box::new(|| panic!("as asked"))).unwrap();
         }
         let (done, all) = mpsc::channel();
-        pool.spawn(Class::Read, Box::new(move || done.send(1).unwrap())).unwrap();
+        spawn(&pool, Class::Read, Box::new(move || done.send(1).unwrap())).unwrap();
         assert_eq!(all.recv(), Ok(1));
     }
 
@@ -466,7 +470,7 @@ mod tests {
         let pool = pool(1, [ANY; CLASSES]);
         let release = hold(&pool, Class::Read, 1);
         let (waiting, dropped) = mpsc::channel::<()>();
-        pool.spawn(Class::Read, Box::new(move || waiting.send(()).unwrap())).unwrap();
+        spawn(&pool, Class::Read, Box::new(move || waiting.send(()).unwrap())).unwrap();
         let dropping = std::thread::spawn(move || drop(pool));
         assert_eq!(dropped.recv(), Err(mpsc::RecvError));
         drop(release);

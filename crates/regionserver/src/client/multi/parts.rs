@@ -13,7 +13,7 @@ use crate::error::Fault;
 use crate::gather::when_all_done;
 use crate::throttle::{Paid, Resume, Toll};
 use crate::{RegionServer, result, times};
-use martite_rpc::{Call, Class, Connection, Exception, Piece};
+use martite_rpc::{Call, Class, Connection, Exception, Job, Piece};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Instant;
@@ -169,13 +169,14 @@ impl Part {
     /// Goes on on the pool.
     fn spawn(mut self, class: Class) {
         let (pool, class, parts) = (self.server.pool.clone(), self.toll.class(class), self.share.parts.share());
-        let job = move || {
+        let mut job: Option<Job> = Some(Box::new(move || {
             let files = self.server.ctx.stores.files.clone();
             while !self.server.run_multi(&mut self.multi, &files.blocking()) {}
             self.finish();
-        };
-        match pool.spawn(class, Box::new(job)) {
+        }));
+        match pool.spawn(class, &mut job) {
             Ok(()) => parts.leave(),
+            // Before the job that is not to be goes, and its share with it.
             Err(exception) => parts.fail(End::Failed(exception)),
         }
     }
