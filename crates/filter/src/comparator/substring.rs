@@ -1,8 +1,8 @@
 //! SubstringComparator: whether the cell's text contains a text, whatever the case of its letters.
 //!
 //! ```text
-//! wanted   m a r t i t e       its three rarest bytes, by their places: m 0, r 2, t 3
-//! cell     … E M A R T I N …   64 places at a time: is there an m, an r two behind it, and a t three behind it?
+//! wanted   m a r t i t e       its three rarest bytes, by their places: m 0, r 2, i 4
+//! cell     … E M A R T I N …   64 places at a time: is there an m, an r two behind it, and an i four behind it?
 //! ```
 //! Only where all three are is the whole text compared.
 
