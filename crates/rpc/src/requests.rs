@@ -226,26 +226,26 @@ impl Requests {
             return;
         }
         self.hand_out_gathered();
-        self.guarded(|handler| handler.call(call));
+        self.call(call);
     }
 
     fn hand_out_gathered(&mut self) {
-        if self.gathered.is_empty() {
-            return;
-        }
+        let Some(first) = self.gathered.first().map(|call| call.id) else { return };
         let mut calls = std::mem::take(&mut self.gathered);
-        self.guarded(|handler| handler.calls(&mut calls));
-        for call in calls.drain(..) {
-            self.guarded(|handler| handler.call(call));
-        }
+        self.guarded(first, |handler| handler.calls(&mut calls));
+        calls.drain(..).for_each(|call| self.call(call));
         self.gathered = calls;
     }
 
-    /// A panic drops the calls that it had, whose responders then answer.
-    fn guarded(&self, run: impl FnOnce(&dyn Handler)) {
+    fn call(&self, call: Call) {
+        self.guarded(call.id, |handler| handler.call(call));
+    }
+
+    /// A panic drops the calls that it had, whose responders then answer. `first` = the id of the only or first one.
+    fn guarded(&self, first: u32, run: impl FnOnce(&dyn Handler)) {
         let handler = &*self.conn.link.server.handler;
         if catch_unwind(AssertUnwindSafe(|| run(handler))).is_err() {
-            tracing::error!(peer = %self.conn.peer, "a call panicked on the network thread");
+            tracing::error!(peer = %self.conn.peer, call = first, "a call panicked on the network thread");
         }
     }
 

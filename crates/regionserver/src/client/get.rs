@@ -24,14 +24,14 @@ struct Get {
 }
 
 /// A Get whose turn has come.
-struct Pending {
+struct Admitted {
     call: Call,
     toll: Toll,
     get: Get,
 }
 
-impl Pending {
-    fn is_like(&self, other: &Pending) -> bool {
+impl Admitted {
+    fn is_like(&self, other: &Admitted) -> bool {
         Arc::ptr_eq(&self.get.region, &other.get.region) && self.get.spec.is_like(&other.get.spec)
     }
 }
@@ -48,7 +48,7 @@ impl Work for Get {
 
     fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
         match turn {
-            Ok(()) => server.run_get(Pending { call, toll, get: self }),
+            Ok(()) => server.run_get(Admitted { call, toll, get: self }),
             Err(fault) => call.responder.fail(fault.into_exception()),
         }
     }
@@ -66,24 +66,15 @@ impl RegionServer {
     pub(crate) fn gets(self: &Arc<Self>, calls: &mut Vec<Call>) {
         let mut ready = Vec::with_capacity(calls.len());
         for call in calls.drain(..) {
-            let get = match self.decode_get(&call.param) {
-                Ok(get) => get,
-                Err(fault) => {
-                    call.responder.fail(fault.into_exception());
-                    continue;
-                }
-            };
-            let mut toll = Toll::default();
-            match self.turn(&call, &mut toll, &get.region, (Operation::Get, ONE_READ)) {
-                Turn::Now => ready.push(Pending { call, toll, get }),
-                Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
-                Turn::Later(later) => later.park(self, call, toll, get),
+            match self.decode_get(&call.param) {
+                Ok(get) => ready.extend(self.admit_get(call, Toll::default(), get)),
+                Err(fault) => call.responder.fail(fault.into_exception()),
             }
         }
-        ready.sort_by_cached_key(|pending| Arc::as_ptr(&pending.get.region) as usize);
+        ready.sort_by_cached_key(|admitted| Arc::as_ptr(&admitted.get.region) as usize);
         let mut ready = ready.into_iter();
         while let Some(first) = ready.as_slice().first() {
-            let alike = ready.as_slice().iter().take_while(|pending| pending.is_like(first)).count();
+            let alike = ready.as_slice().iter().take_while(|admitted| admitted.is_like(first)).count();
             let mut alike = ready.by_ref().take(alike);
             if alike.len() > 1 {
                 self.run_gets(alike.collect());
@@ -94,48 +85,57 @@ impl RegionServer {
     }
 
     /// Gets that are alike.
-    fn run_gets(self: &Arc<Self>, gets: Vec<Pending>) {
+    fn run_gets(self: &Arc<Self>, gets: Vec<Admitted>) {
         let Some(first) = gets.first() else { return };
         let (region, like) = (first.get.region.clone(), first.get.spec.clone());
         let Ok(mut getter) = Getter::new(&region, &like) else {
-            return gets.into_iter().for_each(|pending| self.run_get(pending));
+            return gets.into_iter().for_each(|admitted| self.run_get(admitted));
         };
         let src = self.ctx.stores.files.cache_only();
-        let limited = gets.iter().any(|pending| !pending.toll.is_empty()).then(Instant::now);
-        getter.expect(gets.iter().map(|pending| &pending.get.spec.row), &src);
+        let limited = gets.iter().any(|admitted| !admitted.toll.is_empty()).then(Instant::now);
+        getter.expect(gets.iter().map(|admitted| &admitted.get.spec.row), &src);
         // What is done for all is a part of the time of each.
         let share = limited.map(|began| began.elapsed() / gets.len() as u32);
-        for mut pending in gets {
+        for mut admitted in gets {
             if let Some(share) = share {
-                pending.toll.begin_anew(share);
+                admitted.toll.begin_anew(share);
             }
             self.stats.get.hit();
-            let mut cells = result::row_buffer(pending.call.conn.codec);
-            let read = getter.get(&pending.get.spec.row, &src, &mut cells);
-            self.end_get(pending, cells, read.map_err(Fault::from));
+            let mut cells = result::row_buffer(admitted.call.conn.codec);
+            let read = getter.get(&admitted.get.spec.row, &src, &mut cells);
+            self.end_get(admitted, cells, read.map_err(Fault::from));
         }
     }
 
     #[inline]
-    fn begin_get(self: &Arc<Self>, call: Call, mut toll: Toll, get: Get) {
-        match self.turn(&call, &mut toll, &get.region, (Operation::Get, ONE_READ)) {
-            Turn::Now => self.run_get(Pending { call, toll, get }),
-            Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
-            Turn::Later(later) => later.park(self, call, toll, get),
+    fn begin_get(self: &Arc<Self>, call: Call, toll: Toll, get: Get) {
+        if let Some(admitted) = self.admit_get(call, toll, get) {
+            self.run_get(admitted);
         }
     }
 
-    fn run_get(self: &Arc<Self>, pending: Pending) {
+    /// None: it was refused, or waits.
+    #[inline]
+    fn admit_get(self: &Arc<Self>, call: Call, mut toll: Toll, get: Get) -> Option<Admitted> {
+        match self.turn(&call, &mut toll, &get.region, (Operation::Get, ONE_READ)) {
+            Turn::Now => return Some(Admitted { call, toll, get }),
+            Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
+            Turn::Later(later) => later.park(self, call, toll, get),
+        }
+        None
+    }
+
+    fn run_get(self: &Arc<Self>, admitted: Admitted) {
         self.stats.get.hit();
-        let mut cells = result::row_buffer(pending.call.conn.codec);
-        let Get { region, spec, .. } = &pending.get;
+        let mut cells = result::row_buffer(admitted.call.conn.codec);
+        let Get { region, spec, .. } = &admitted.get;
         let read = region.get(spec, &self.ctx.stores.files.cache_only(), &mut cells);
-        self.end_get(pending, cells, read.map_err(Fault::from));
+        self.end_get(admitted, cells, read.map_err(Fault::from));
     }
 
     /// Answers with what was read from memory, or reads on where that may block.
-    fn end_get(&self, pending: Pending, cells: CellBuf, read: Result<Step<GetOutcome>, Fault>) {
-        let Pending { call, toll, get } = pending;
+    fn end_get(&self, admitted: Admitted, cells: CellBuf, read: Result<Step<GetOutcome>, Fault>) {
+        let Admitted { call, toll, get } = admitted;
         match read {
             Ok(Step::Ready(outcome)) => answer(call, toll, &get, cells, outcome),
             Err(fault) => call.responder.fail(fault.into_exception()),
