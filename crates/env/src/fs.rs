@@ -37,7 +37,14 @@ pub trait FileWriter: io::Write + Send {
     fn position(&self) -> u64;
     /// Returns when everything written is durable. After an error nobody knows what is: do not try again.
     fn sync_data(&mut self) -> io::Result<()>;
+    /// Takes away the zeros that a sync has put behind what was written ([`FileSystem::create_log`]). Not durable by itself.
+    fn trim(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
+
+/// A log's file grows by blocks of this size.
+pub const LOG_BLOCK_BYTES: u64 = 4096;
 
 /// One name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +61,11 @@ pub trait FileSystem: Send + Sync + 'static {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>>;
     /// A new file; `AlreadyExists` if there is one, `NotFound` without its directory.
     fn create(&self, path: &Path) -> io::Result<Box<dyn FileWriter>>;
+    /// As [`FileSystem::create`], for a file that is synced after each write and hardly read: what was written may be kept in memory
+    /// until it is synced, and the file may then end in zeros up to the end of a block ([`LOG_BLOCK_BYTES`]).
+    fn create_log(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
+        self.create(path)
+    }
     /// A file to be written in place, of `len` bytes from now on: made if it is absent, else cut or filled with zeros.
     fn open_in_place(&self, path: &Path, len: u64) -> io::Result<Arc<dyn WriteAt>>;
     /// Moves a file (replacing a file at `to`) or a directory (`to` must be absent or an empty directory).

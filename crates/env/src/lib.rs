@@ -12,6 +12,8 @@
 //! What is absent: any knowledge of HBase, and sockets.
 #![deny(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod blocks;
 pub mod clock;
 pub mod fs;
 pub mod local;
@@ -22,7 +24,7 @@ pub mod thread;
 pub mod wide;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt};
+pub use fs::{DirEntry, FileSystem, FileWriter, LOG_BLOCK_BYTES, ReadAt, WriteAt};
 pub use local::LocalFs;
 pub use mem::{Fault, MemFs, Op};
 pub use random::{OsRandom, Random, SeededRandom};

@@ -1,7 +1,8 @@
 //! [`LocalFs`]: the machine's file system.
 //!
 //! Reads are `pread`, syncs are `fdatasync` (which also writes the new length of a file that grew), directories are
-//! synced by `fsync` of the directory itself: on ext4 and XFS a created or renamed name is durable only after that.
+//! synced by `fsync` of the directory itself: on ext4 and XFS a created or renamed name is durable only after that. Logs are
+//! written past the page cache (`blocks.rs`).
 
 use crate::fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt, at, must_fit};
 use std::fs::{self, File, OpenOptions};
@@ -95,6 +96,12 @@ impl FileSystem for LocalFs {
     fn create(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
         let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| at(path, e))?;
         Ok(Box::new(LocalWriter { file, path: path.to_owned(), position: 0 }))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn create_log(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
+        let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| at(path, e))?;
+        Ok(Box::new(crate::blocks::BlockWriter::new(file, path)))
     }
 
     fn open_in_place(&self, path: &Path, len: u64) -> io::Result<Arc<dyn WriteAt>> {

@@ -16,7 +16,7 @@
 //! of them up to a moment drawn from the seed; what `sync_dir` covered is always kept.
 
 use crate::clock::{Clock, ManualClock};
-use crate::fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt, at, must_fit};
+use crate::fs::{DirEntry, FileSystem, FileWriter, LOG_BLOCK_BYTES, ReadAt, WriteAt, at, must_fit};
 use crate::random::{Random, SeededRandom};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -70,6 +70,7 @@ struct State {
     faults: Vec<Armed>,
     halted: bool,
     behind: bool,
+    pads_logs: bool,
 }
 
 struct Armed {
@@ -138,6 +139,7 @@ impl MemFs {
             faults: Vec::new(),
             halted: false,
             behind: false,
+            pads_logs: false,
         };
         MemFs { state: Arc::new(Mutex::new(state)), clock }
     }
@@ -178,6 +180,30 @@ impl MemFs {
             nodes.insert(inode, kept);
         }
         MemFs::from_nodes(nodes, state.next_inode, Arc::clone(&self.clock))
+    }
+
+    /// Whether logs made from now on end in zeros after a sync, as those of [`crate::LocalFs`] do.
+    pub fn set_pads_logs(&self, pads: bool) {
+        self.state.lock().pads_logs = pads;
+    }
+
+    fn create_file(&self, path: &Path, pads: bool) -> io::Result<MemWriter> {
+        let now_ms = self.clock.now_ms();
+        let mut state = self.state.lock();
+        let created = state.admit(Op::Create).and_then(|()| {
+            let (dir, name) = state.parent(path)?;
+            if state.lookup(dir, &name).is_some() {
+                return Err(kind(io::ErrorKind::AlreadyExists));
+            }
+            let file = Arc::new(MemFile::default());
+            file.0.lock().modified_ms = now_ms;
+            let inode = state.add(Node::File(Arc::clone(&file)));
+            state.set_entry(dir, &name, Some(inode), now_ms);
+            Ok(file)
+        });
+        let file = created.map_err(|e| at(path, e))?;
+        let (state, clock) = (Arc::clone(&self.state), Arc::clone(&self.clock));
+        Ok(MemWriter { file, path: path.to_owned(), position: 0, pads, state, clock })
     }
 
     /// What [`FileSystem::is_behind`] is to say.
@@ -386,6 +412,8 @@ struct MemWriter {
     file: Arc<MemFile>,
     path: PathBuf,
     position: u64,
+    /// Of a log: the file ends in zeros after a sync.
+    pads: bool,
     state: Arc<Mutex<State>>,
     clock: Arc<dyn Clock>,
 }
@@ -395,6 +423,7 @@ impl Write for MemWriter {
         let admitted = self.state.lock().admit(Op::Write);
         let kept = if admitted.is_ok() { bytes } else { &bytes[..bytes.len() / 2] };
         let mut content = self.file.0.lock();
+        self.cut(&mut content);
         content.data.extend_from_slice(kept);
         content.modified_ms = self.clock.now_ms();
         self.position += kept.len() as u64;
@@ -412,8 +441,23 @@ impl FileWriter for MemWriter {
     fn sync_data(&mut self) -> io::Result<()> {
         self.state.lock().admit(Op::Sync).map_err(|e| at(&self.path, e))?;
         let mut content = self.file.0.lock();
+        if self.pads && (content.synced as u64) < self.position {
+            content.data.resize(self.position.next_multiple_of(LOG_BLOCK_BYTES) as usize, 0);
+        }
         content.synced = content.data.len();
         Ok(())
+    }
+    fn trim(&mut self) -> io::Result<()> {
+        self.cut(&mut self.file.0.lock());
+        Ok(())
+    }
+}
+
+impl MemWriter {
+    /// Takes the zeros away.
+    fn cut(&self, content: &mut Content) {
+        content.data.truncate(self.position as usize);
+        content.synced = content.synced.min(content.data.len());
     }
 }
 
@@ -430,22 +474,12 @@ impl FileSystem for MemFs {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
-        let now_ms = self.clock.now_ms();
-        let mut state = self.state.lock();
-        let created = state.admit(Op::Create).and_then(|()| {
-            let (dir, name) = state.parent(path)?;
-            if state.lookup(dir, &name).is_some() {
-                return Err(kind(io::ErrorKind::AlreadyExists));
-            }
-            let file = Arc::new(MemFile::default());
-            file.0.lock().modified_ms = now_ms;
-            let inode = state.add(Node::File(Arc::clone(&file)));
-            state.set_entry(dir, &name, Some(inode), now_ms);
-            Ok(file)
-        });
-        let file = created.map_err(|e| at(path, e))?;
-        let (state, clock) = (Arc::clone(&self.state), Arc::clone(&self.clock));
-        Ok(Box::new(MemWriter { file, path: path.to_owned(), position: 0, state, clock }))
+        Ok(Box::new(self.create_file(path, false)?))
+    }
+
+    fn create_log(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
+        let pads = self.state.lock().pads_logs;
+        Ok(Box::new(self.create_file(path, pads)?))
     }
 
     fn open_in_place(&self, path: &Path, len: u64) -> io::Result<Arc<dyn WriteAt>> {

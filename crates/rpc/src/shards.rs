@@ -1,4 +1,5 @@
-//! [`Shards`]: the network threads, each with a single-threaded runtime.
+//! [`Shards`]: the network threads, each with a single-threaded runtime. They run in short slices, so that none of our threads that
+//! work for long (scans, flushes, compactions) holds up the answers of others for its own.
 //!
 //! One more stands back behind all others of the machine: to it go connections that have nothing but work of low priority
 //! (`place`), whose reading and decoding would otherwise come before everybody else's calls.
@@ -27,13 +28,11 @@ impl Shards {
         let mut started = Vec::new();
         let mut handles = Vec::new();
         for i in 0..threads.max(1) {
-            handles.push(start(format!("net-{i}"), || {}, &mut started)?);
+            let prompt = || tell("a network thread runs in slices like all others", martite_env::thread::be_prompt());
+            handles.push(start(format!("net-{i}"), prompt, &mut started)?);
         }
-        let stand_back = || {
-            if let Err(e) = martite_env::thread::stand_back() {
-                tracing::warn!("the network thread for work of low priority keeps its own: {e}");
-            }
-        };
+        let stand_back =
+            || tell("the network thread for work of low priority keeps its own", martite_env::thread::stand_back());
         let behind = start("net-behind".to_owned(), stand_back, &mut started)?;
         Ok(Shards(Arc::new(Inner { handles, behind, threads: started })))
     }
@@ -52,6 +51,12 @@ impl Shards {
     /// Runtime of the thread that stands back; it is not one of [`Shards::len`].
     pub fn behind(&self) -> Handle {
         self.0.behind.clone()
+    }
+}
+
+fn tell(what: &str, outcome: io::Result<()>) {
+    if let Err(e) = outcome {
+        tracing::warn!("{what}: {e}");
     }
 }
 

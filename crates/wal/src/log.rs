@@ -150,8 +150,8 @@ pub(crate) struct FinishedFile {
 pub(crate) struct Counters {
     /// Ticket up to which everything is durable.
     pub synced: AtomicU64,
-    /// There are bytes in the current file that the disk may not have.
-    pub unsynced: AtomicBool,
+    /// There are bytes in the current file that the disk may not have, or zeros at its end.
+    pub unsettled: AtomicBool,
     pub current_size_bytes: AtomicU64,
     pub appended_bytes: AtomicU64,
     pub batches: AtomicU64,

@@ -5,6 +5,7 @@
 //!
 //! | found | the file is | then |
 //! |---|---|---|
+//! | less than a block of zeros, at the end or behind the trailer | ours | whole: that is how it grows |
 //! | entry cut off by the end, or zeros up to the end | not closed | torn tail |
 //! | bad entry, no later entry vouches for the bytes before it | ours, not closed | torn tail |
 //! | bad entry | anything else | corrupt |
@@ -15,7 +16,7 @@ use crate::entry::Entry;
 use crate::error::WalError;
 use crate::format::{ChecksumHeader, MAGIC, TRAILER, TRAILER_MAGIC, file_header, varint};
 use crate::parse::{Bad, Compression, Parsed, parse_entry, synced_entry_after};
-use martite_env::{FileSystem, ReadAt};
+use martite_env::{FileSystem, LOG_BLOCK_BYTES, ReadAt};
 use martite_proto as pb;
 use prost::Message;
 use std::io;
@@ -242,8 +243,7 @@ impl WalReader {
         }
         self.fill((self.end - self.position) as usize)?;
         let rest = self.window();
-        if rest.len() < TRAILER.len() && TRAILER.starts_with(rest) {
-            // Stopped while closing: every entry is there.
+        if self.is_whole_before(rest) {
             self.end = self.position;
             return Ok(());
         }
@@ -261,6 +261,14 @@ impl WalReader {
         }
         self.tear();
         Ok(())
+    }
+
+    /// Whether no entry can have been in these last bytes of a file that was not closed: a part of the trailer, or what fills up
+    /// a block.
+    fn is_whole_before(&self, rest: &[u8]) -> bool {
+        let filler = if self.salt.is_some() { LOG_BLOCK_BYTES as usize } else { 0 };
+        let used = rest.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
+        TRAILER.starts_with(&rest[..used]) && rest.len() < TRAILER.len() + filler
     }
 
     fn tear(&mut self) {

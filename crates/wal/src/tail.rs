@@ -32,6 +32,8 @@ struct LogFile {
     out: Box<dyn FileWriter>,
     /// Everything before is durable.
     synced: u64,
+    /// The file may end in zeros ([`FileWriter::trim`]).
+    padded: bool,
     account: FileAccount,
 }
 
@@ -61,7 +63,9 @@ impl LogFile {
         let mut stamp = shared.clock.now_ms();
         loop {
             let path = shared.dir.join(format!("{}.{stamp}{}", shared.prefix, shared.suffix));
-            let mut out = match shared.fs.create(&path) {
+            // What the operating system is to have at once must not be kept here.
+            let created = if shared.options.hsync { shared.fs.create_log(&path) } else { shared.fs.create(&path) };
+            let mut out = match created {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
                     stamp += 1;
                     continue;
@@ -72,7 +76,7 @@ impl LogFile {
             out.sync_data()?;
             shared.fs.sync_dir(&shared.dir)?;
             let synced = out.position();
-            return Ok(LogFile { path, out, synced, account: FileAccount::default() });
+            return Ok(LogFile { path, out, synced, padded: true, account: FileAccount::default() });
         }
     }
 
@@ -80,6 +84,16 @@ impl LogFile {
         if self.synced < self.out.position() {
             self.out.sync_data()?;
             self.synced = self.out.position();
+            self.padded = true;
+        }
+        Ok(())
+    }
+
+    /// Makes the file as long as it is: HBase's tools take zeros for damage.
+    fn trim(&mut self) -> io::Result<()> {
+        if self.padded {
+            self.out.trim()?;
+            self.padded = false;
         }
         Ok(())
     }
@@ -88,7 +102,14 @@ impl LogFile {
     fn finish(&mut self) -> io::Result<()> {
         self.sync()?;
         self.out.write_all(TRAILER)?;
-        self.sync()
+        self.sync()?;
+        self.trim()?;
+        self.out.sync_data()
+    }
+
+    /// The disk has everything, and nothing else.
+    fn is_settled(&self) -> bool {
+        self.synced == self.out.position() && !self.padded
     }
 }
 
@@ -123,7 +144,10 @@ impl Tail {
         waiters.sort_by_key(|w| w.ticket);
         let hsync = shared.options.hsync;
         let sync = waiters.iter().any(|w| w.force || hsync) || (tick && hsync);
-        if let Err(error) = self.write_bytes(shared, &mut bytes, first, sync) {
+        let written = self.write_bytes(shared, &mut bytes, first, sync);
+        // Nobody has written for a while.
+        let settled = written.and_then(|()| if tick && bytes.is_empty() { self.file.trim() } else { Ok(()) });
+        if let Err(error) = settled {
             // Later callers must not see the log alive after the first of these has failed.
             waiters.extend(end_log(shared, poison(&error.to_string())));
             return Err(Failed { error, waiters });
@@ -137,7 +161,7 @@ impl Tail {
         if is_synced || !hsync {
             counters.synced.store(self.written, Ordering::Release);
         }
-        counters.unsynced.store(!is_synced, Ordering::Relaxed);
+        counters.unsettled.store(!self.file.is_settled(), Ordering::Relaxed);
         counters.current_size_bytes.store(self.file.out.position(), Ordering::Relaxed);
         counters.appended_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         if bytes.capacity() <= KEPT_BUFFER_BYTES {
@@ -201,7 +225,7 @@ impl Tail {
         let old = std::mem::replace(&mut self.file, next);
         self.roll_at = shared.options.roll_size_bytes;
         shared.counters.synced.store(self.written, Ordering::Release);
-        shared.counters.unsynced.store(false, Ordering::Relaxed);
+        shared.counters.unsettled.store(true, Ordering::Relaxed);
         shared.counters.rolls.fetch_add(1, Ordering::Relaxed);
         debug!(old = %old.path.display(), new = %self.file.path.display(), "rolled the log");
         let rolled = Rolled { old_file: old.path.clone(), new_file: self.file.path.clone() };

@@ -2,7 +2,7 @@
 //! callers may write by themselves (`leader.rs`).
 //!
 //! ```text
-//!            ┌─► wait for waiters, rolls, closing, or a tick with something unwritten or unsynced
+//!            ┌─► wait for waiters, rolls, closing, or a tick with something unwritten, unsynced or untrimmed
 //!            │        │ lock the tail, take the batch
 //!            │   one write of all bytes; one fdatasync if somebody waits or at a tick
 //!            │        │
@@ -18,7 +18,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tracing::error;
+use tracing::{error, warn};
 
 /// Ticks without work after which the thread sleeps until it is woken.
 const IDLE_TICKS: u32 = 10;
@@ -42,6 +42,10 @@ impl Writer {
     }
 
     pub fn run(self) {
+        // Many wait for what it has to tell when the disk has answered.
+        if let Err(e) = martite_env::thread::be_prompt() {
+            warn!("the log's thread runs in slices like all others: {e}");
+        }
         // However this thread ends, nobody may wait for it any longer.
         let mut guard = EndGuard::new(&self.shared, "the log's thread panicked");
         guard.end = Some(match self.serve() {
@@ -102,8 +106,8 @@ impl Writer {
             self.look(&mut queue);
             if timed_out {
                 idle_ticks += 1;
-                let unsynced = shared.options.hsync && shared.counters.unsynced.load(Ordering::Relaxed);
-                tick = unsynced || !queue.batch.bytes.is_empty();
+                let unsettled = shared.options.hsync && shared.counters.unsettled.load(Ordering::Relaxed);
+                tick = unsettled || !queue.batch.bytes.is_empty();
             }
         }
         Work { rolls: std::mem::take(&mut queue.rolls), closing: queue.closing, tick }

@@ -120,6 +120,28 @@ fn an_entry_that_nobody_waits_for_is_written_and_synced_soon() {
 }
 
 #[test]
+fn a_log_that_grows_by_blocks_ends_where_its_last_entry_does_once_it_rests() {
+    let fs = MemFs::new();
+    fs.set_pads_logs(true);
+    let wal = log(&fs, WalOptions { async_delay: Duration::from_millis(2), ..WalOptions::default() });
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    for seq in 1..=3 {
+        put(&wal, &R1, seq).unwrap();
+        let written = wal.stats().current_size_bytes;
+        while fs.len(&dir().join(FIRST)).unwrap() != written {
+            assert!(std::time::Instant::now() < deadline, "still zeros at its end");
+            std::thread::yield_now();
+        }
+    }
+    wal.roll().unwrap();
+    wal.close().unwrap();
+    for name in [FIRST, SECOND] {
+        let dir = if fs.exists(&dir().join(name)) { dir() } else { archive() };
+        assert!(WalReader::open(&fs, &dir.join(name)).unwrap().is_closed(), "{name} ends with its trailer");
+    }
+}
+
+#[test]
 fn without_hsync_only_a_forced_sync_reaches_the_disk() {
     let fs = MemFs::new();
     let wal = log(&fs, WalOptions { hsync: false, ..quiet() });

@@ -61,9 +61,19 @@ fn recovered(fs: &MemFs) -> Result<Vec<u64>, WalError> {
 
 #[test]
 fn at_every_operation_what_was_acknowledged_survives() {
+    survives_at_every_operation(false);
+}
+
+#[test]
+fn so_it_does_where_logs_grow_by_blocks() {
+    survives_at_every_operation(true);
+}
+
+fn survives_at_every_operation(pads_logs: bool) {
     let mut points = 0;
     for nth in 1.. {
         let fs = MemFs::new();
+        fs.set_pads_logs(pads_logs);
         fs.inject(Fault::HaltAt { nth });
         let mut acknowledged = Vec::new();
         let ended = live(&fs, &mut acknowledged);

@@ -126,6 +126,30 @@ fn a_tail_that_was_never_synced_may_be_anything() {
 }
 
 #[test]
+fn zeros_that_fill_a_block_are_no_torn_tail() {
+    let (fs, offsets) = three_batches(true);
+    let bytes = fs.read(&file()).unwrap();
+    let entries = &bytes[..offsets[6] as usize];
+    let trailer = &bytes[entries.len()..];
+    for (end, zeros, whole) in [
+        (&b""[..], 1, true),
+        (b"", 4095, true),
+        (trailer, 4095, true),
+        (&trailer[..6], 100, true),
+        (b"", 5000, false),
+        (b"\0\0\0\0LAWQ", 100, false),
+        (b"\x01", 100, false),
+    ] {
+        let fs = MemFs::new();
+        fs.create_dir_all(&dir()).unwrap();
+        let bytes = [entries, end, &vec![0; zeros]].concat();
+        fs.create(&file()).unwrap().write_all(&bytes).unwrap();
+        let (seqs, tail) = read_all(&fs).unwrap();
+        assert_eq!((seqs.len(), tail.is_none()), (6, whole), "{end:?} and {zeros} zeros: {tail:?}");
+    }
+}
+
+#[test]
 fn an_entry_larger_than_the_read_buffer_is_read_whole() {
     let fs = MemFs::new();
     let wal = log(&fs, quiet());
