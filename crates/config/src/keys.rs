@@ -135,8 +135,9 @@ options! {
     OFFPEAK_END: Signed = "hbase.offpeak.end.hour", [], "-1", later, "Hour at which off-peak ends; -1: none.";
     COMPACTION_POLICY: Text = "hbase.hstore.defaultengine.compactionpolicy.class", [], "org.apache.hadoop.hbase.regionserver.compactions.ExploringCompactionPolicy", start, "How files are chosen: ExploringCompactionPolicy, RatioBasedCompactionPolicy or FIFOCompactionPolicy.";
     STORE_ENGINE: Text = "hbase.hstore.engine.class", [], "org.apache.hadoop.hbase.regionserver.DefaultStoreEngine", later, "How a store arranges its files.";
-    THROUGHPUT_LOWER: Size = "hbase.hstore.compaction.throughput.lower.bound", [], "52428800", later, "Bytes per second that compaction may always use.";
-    THROUGHPUT_HIGHER: Size = "hbase.hstore.compaction.throughput.higher.bound", [], "104857600", later, "Bytes per second that compaction may use under pressure.";
+    THROUGHPUT_LOWER: Size = "hbase.hstore.compaction.throughput.lower.bound", [], "52428800", start, "Bytes per second that compactions write while no store has too many files.";
+    THROUGHPUT_HIGHER: Size = "hbase.hstore.compaction.throughput.higher.bound", [], "104857600", start, "Bytes per second that they write when a store is near the number of files at which its flushes wait; beyond it there is no limit.";
+    THROUGHPUT_CONTROLLER: Text = "hbase.regionserver.throughput.controller", [], "org.apache.hadoop.hbase.regionserver.throttle.PressureAwareCompactionThroughputController", start, "Whether these bounds hold; NoLimitThroughputController: compactions run at full speed.";
     COMPACTION_THREADS_LARGE: Count = "hbase.regionserver.thread.compaction.large", [], "1", reload, "Threads for large compactions.";
     COMPACTION_THREADS_SMALL: Count = "hbase.regionserver.thread.compaction.small", [], "1", reload, "Threads for small compactions.";
     COMPACTION_THROTTLE: Size = "hbase.regionserver.thread.compaction.throttle", [], "2684354560", later, "Bytes from which a compaction counts as large.";

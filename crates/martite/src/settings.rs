@@ -5,7 +5,7 @@ use martite_config::{Config, Loader, keys};
 use martite_proto as pb;
 use martite_quota::{Bounds, CapacityUnits};
 use martite_region::{Durability, RegionConfig};
-use martite_regionserver::{Options, QuotaOptions};
+use martite_regionserver::{CompactionBounds, Options, QuotaOptions};
 use martite_rpc::{PoolOptions, ServerOptions};
 use martite_store::StoreConfig;
 use martite_wal::WalOptions;
@@ -164,12 +164,21 @@ pub fn region_server(config: &Config, memory: &Memory, info_port: u16) -> Option
         memstore_low_bytes: memory.memstore_low,
         small_compaction_threads: config.get(keys::COMPACTION_THREADS_SMALL).max(1) as usize,
         large_compaction_threads: config.get(keys::COMPACTION_THREADS_LARGE).max(1) as usize,
+        compaction_bounds: compaction_bounds(config),
         chore_period: Duration::from_millis(config.get(keys::COMPACTION_CHECK_PERIOD).max(100)),
         compaction_check_multiplier: config.get(keys::COMPACTION_CHECK_MULTIPLIER).max(1),
         region_split_limit: config.get(keys::REGION_SPLIT_LIMIT) as usize,
         info_port: info_port.into(),
         quotas: quotas(config),
     }
+}
+
+fn compaction_bounds(config: &Config) -> CompactionBounds {
+    if config.get(keys::THROUGHPUT_CONTROLLER).ends_with("NoLimitThroughputController") {
+        return CompactionBounds::NONE;
+    }
+    let lower = config.get(keys::THROUGHPUT_LOWER);
+    CompactionBounds { lower, higher: config.get(keys::THROUGHPUT_HIGHER).max(lower) }
 }
 
 fn quotas(config: &Config) -> QuotaOptions {

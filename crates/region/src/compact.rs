@@ -103,6 +103,11 @@ impl Region {
         self.stores.iter().any(|(_, store)| store.needs_compaction())
     }
 
+    /// The greatest [`martite_store::Store::compaction_pressure`] of its stores.
+    pub fn compaction_pressure(&self) -> f64 {
+        self.stores.iter().map(|(_, store)| store.compaction_pressure()).fold(0.0, f64::max)
+    }
+
     /// Families that are due for a periodic major compaction.
     pub fn needs_major_compaction(&self) -> Vec<Bytes> {
         let now_ms = self.ctx.clock.now_ms();

@@ -4,6 +4,7 @@
 //! periodic major compactions, expired scanner leases). Each asked-for piece of work is queued once.
 
 use crate::RegionServer;
+use crate::pace;
 use martite_region::{Region, RegionError, RegionEvents};
 use martite_store::Throttle;
 use parking_lot::{Condvar, Mutex};
@@ -227,7 +228,7 @@ impl Background {
         if !(job.user || allowed) {
             return false;
         }
-        match region.compact(job.family.as_deref(), job.major, self) {
+        match region.compact(job.family.as_deref(), job.major, &Paced { background: self, server }) {
             Ok(done) => {
                 server.split_if_wanted(&region);
                 !done.is_empty() && !job.major && region.needs_compaction()
@@ -282,6 +283,23 @@ impl Background {
                 self.chores.1.wait_for(&mut guard, period);
             }
         }
+    }
+}
+
+/// A compaction, which rests as the server's pace wants it to.
+struct Paced<'a> {
+    background: &'a Background,
+    server: &'a RegionServer,
+}
+
+impl Throttle for Paced<'_> {
+    fn pause(&self, bytes: u64) -> Result<(), String> {
+        let (pace, server) = (&self.server.pace, self.server);
+        let rest = pace.rest(bytes, server.ctx.clock.monotonic(), || pace::pressure(server));
+        if !rest.is_zero() {
+            std::thread::sleep(rest);
+        }
+        self.background.pause(bytes)
     }
 }
 

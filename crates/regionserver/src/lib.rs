@@ -20,6 +20,7 @@ mod keep;
 mod mutation;
 mod online;
 mod options;
+mod pace;
 mod query;
 mod registry;
 mod result;
@@ -34,6 +35,7 @@ pub use background::{Background, Events};
 pub use error::Fault;
 pub use online::Online;
 pub use options::{Options, QuotaOptions};
+pub use pace::CompactionBounds;
 pub use registry::{ClusterView, MetaLocation};
 pub use scanners::Scanners;
 pub use stats::Stats;
@@ -45,6 +47,7 @@ use martite_catalog::{RegionInfo, ServerName, TableDescriptor};
 use martite_proto as pb;
 use martite_region::{Region, RegionContext, RegionError};
 use martite_rpc::{Call, Pool};
+use pace::Pace;
 use space::Space;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,6 +74,8 @@ pub struct RegionServer {
     pub background: Arc<Background>,
     pub throttles: Arc<Throttles>,
     pub(crate) space: Space,
+    /// Of compactions.
+    pub(crate) pace: Pace,
     pub(crate) pool: Arc<Pool>,
     pub(crate) cluster: Arc<dyn ClusterView>,
     link: Arc<dyn MasterLink>,
@@ -101,6 +106,7 @@ impl RegionServer {
             started_ms: ctx.clock.now_ms(),
             throttles: Throttles::new(options.quotas.clone()),
             space: Space::default(),
+            pace: Pace::new(options.compaction_bounds),
             name,
             ctx,
             options,

@@ -1,5 +1,6 @@
 //! Plain options of the region server; who builds them knows the configuration's keys.
 
+use crate::CompactionBounds;
 use std::time::Duration;
 
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct Options {
     /// Threads for small and for large compactions (`hbase.regionserver.thread.compaction.small`, `.large`).
     pub small_compaction_threads: usize,
     pub large_compaction_threads: usize,
+    /// How fast they may go.
+    pub compaction_bounds: CompactionBounds,
     /// How often the server looks for overdue flushes and compactions (`hbase.server.thread.wakefrequency`).
     pub chore_period: Duration,
     /// Every so many of these looks, compactions are started that no flush asked for
@@ -81,6 +84,7 @@ impl Default for Options {
             memstore_low_bytes: (1 << 30) / 100 * 95,
             small_compaction_threads: 1,
             large_compaction_threads: 1,
+            compaction_bounds: CompactionBounds { lower: 50 << 20, higher: 100 << 20 },
             chore_period: Duration::from_secs(10),
             compaction_check_multiplier: 1_000,
             region_split_limit: 1000,

@@ -177,7 +177,7 @@ impl StoreConfig {
                 large_above_bytes: 2 * max_files as u64 * flush_size_bytes,
             },
             keep_seq_id_ms: 5 * DAY_MS,
-            throttle_every_bytes: 256 * 1024,
+            throttle_every_bytes: 64 << 10,
             sync_every_bytes: 8 << 20,
             index_block_bytes: 128 << 10,
             bloom_block_bytes: 128 << 10,

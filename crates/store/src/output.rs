@@ -17,8 +17,9 @@ use std::{
     sync::Arc,
 };
 
-/// How much is handed to the file system at once.
-const WRITE_BYTES: usize = 1 << 20;
+/// How much is handed to the file system at once. The kernel copies it without letting anybody else run: more than is worth a
+/// system call only makes others wait.
+const WRITE_BYTES: usize = 64 << 10;
 
 /// What differs between the files of a flush and of compactions.
 #[derive(Debug, Clone)]

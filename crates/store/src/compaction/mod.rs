@@ -147,6 +147,14 @@ impl Store {
         policy::major_is_due(&candidates, self.config(), self.options().file_ttl_ms(), now_ms)
     }
 
+    /// How near the store is to the number of files at which its flushes wait: 0 with no more than a compaction takes, 1 there, more beyond.
+    pub fn compaction_pressure(&self) -> f64 {
+        let (files, min) = (self.file_count(), self.config().compaction.min_files);
+        let room = self.config().blocking_files.saturating_sub(min);
+        // With no room between the two numbers any file too many is one that flushes wait for.
+        if files <= min { 0.0 } else { (files - min) as f64 / (room as f64).max(0.5) }
+    }
+
     /// How urgent compaction is: the files that are still allowed before flushes wait; negative beyond.
     pub fn compaction_priority(&self) -> i64 {
         self.config().blocking_files as i64 - self.file_count() as i64
