@@ -17,8 +17,8 @@ pub enum Bench {
     /// Starts the servers by itself, loads two tables in the shape of HBase's PerformanceEvaluation (1,000 bytes in one
     /// column; ten columns of 100 bytes), compacts them, reads them into the cache while it compares every value, and
     /// measures each workload with each number of threads: rows/s, latencies, CPU of the server and of this client, the
-    /// longest stall. At last, Gets alone and beside scans of the whole table. Every answer is checked; a wrong one
-    /// ends the run.
+    /// longest stall. At last, Gets alone, beside scans of the whole table, and beside a major compaction of it. Every answer
+    /// is checked; a wrong one ends the run.
     ///
     /// A table goes to standard output; report.json and report.html (self-contained, with plots) to the folder --out.
     Offheap(Offheap),

@@ -60,19 +60,29 @@ pub struct Measurement {
     pub numbers: Numbers,
 }
 
-/// Gets by so many threads, alone and while the whole table is scanned again and again.
+/// Gets by so many threads, alone and while the server has other work.
 #[derive(Debug, Clone, Serialize)]
 pub struct Beside {
     pub threads: usize,
     pub alone: Numbers,
-    pub beside_scan: Numbers,
-    pub scanned_rows_per_s: f64,
+    pub work: Work,
+    pub beside: Numbers,
+}
+
+/// What a server does beside Gets.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// The whole table is scanned again and again.
+    Scan { rows_per_s: f64 },
+    /// A major compaction of the table; whether it was still under way at the end.
+    Compaction { outlasted: bool },
 }
 
 impl Beside {
     /// By how much the p99 of the Gets grew, in percent; none if there was not a Get.
     pub fn growth_percent(&self) -> Option<f64> {
-        (self.alone.p99_us > 0.0).then(|| (self.beside_scan.p99_us / self.alone.p99_us - 1.0) * 100.0)
+        (self.alone.p99_us > 0.0).then(|| (self.beside.p99_us / self.alone.p99_us - 1.0) * 100.0)
     }
 }
 
@@ -232,8 +242,8 @@ pub mod tests {
             beside: vec![Beside {
                 threads: 5,
                 alone: numbers(50_000.0 * factor, cpu),
-                beside_scan: Numbers { p99_us: 120.0, ..numbers(40_000.0 * factor, cpu) },
-                scanned_rows_per_s: 1e6,
+                work: Work::Scan { rows_per_s: 1e6 },
+                beside: Numbers { p99_us: 120.0, ..numbers(40_000.0 * factor, cpu) },
             }],
             profiles: vec![(Workload::Get, crate::profile::tests::stacks())],
         };

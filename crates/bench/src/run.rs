@@ -6,7 +6,7 @@ use crate::options::Offheap;
 use crate::process::Process;
 use crate::profile::{self, Recording, Stacks};
 use crate::progress::Progress;
-use crate::results::{Beside, Measurement, Memory, Numbers, Report, ServerResults};
+use crate::results::{Beside, Measurement, Memory, Numbers, Report, ServerResults, Work};
 use crate::rows::{SINGLE, Shape, TEN};
 use crate::server::{Server, Settings, Spec};
 use crate::target::Target;
@@ -157,7 +157,7 @@ impl Run<'_> {
         }
         if let Some(target) = targets.iter().find(|t| t.shape == SINGLE).filter(|_| has_beside(self.options)) {
             for threads in BESIDE {
-                results.beside.push(self.beside(target, threads).await?);
+                results.beside.extend(self.beside(target, threads).await?);
             }
         }
         if let Some(((at_the_end, most), idle)) = process.map(|p| p.memory_mib()).transpose()?.zip(idle) {
@@ -191,17 +191,19 @@ impl Run<'_> {
         recording.stacks().await
     }
 
-    /// Gets alone, then with a scan of the whole table beside them.
-    async fn beside(&self, target: &Arc<Target>, threads: usize) -> Result<Beside, Error> {
-        self.step(&format!("get by {threads}, alone and beside a scan"));
-        let alone = self.drive(&[Workload::Get.load(target, threads)], 1).await?;
-        let beside = self.drive(&[Workload::Get.load(target, threads), full_scan(target)], 1).await?;
-        Ok(Beside {
-            threads,
-            alone: Numbers::of(&alone, 0),
-            beside_scan: Numbers::of(&beside, 0),
-            scanned_rows_per_s: Numbers::of(&beside, 1).rows_per_s,
-        })
+    /// Gets alone, with a scan of the whole table beside them, and with a major compaction of it.
+    async fn beside(&self, target: &Arc<Target>, threads: usize) -> Result<[Beside; 2], Error> {
+        self.step(&format!("get by {threads}, alone and beside a scan and a compaction"));
+        let gets = || Workload::Get.load(target, threads);
+        let alone = Numbers::of(&self.drive(&[gets()], 1).await?, 0);
+        let scanned = self.drive(&[gets(), full_scan(target)], 1).await?;
+        let compaction = setup::Compaction::start(self.server, target.shape).await?;
+        let compacted = self.drive(&[gets()], 1).await?;
+        let outlasted = compaction.is_under_way().await?;
+        compaction.wait().await?;
+        let scan = Work::Scan { rows_per_s: Numbers::of(&scanned, 1).rows_per_s };
+        let beside = |work, outcome| Beside { threads, alone: alone.clone(), work, beside: Numbers::of(outcome, 0) };
+        Ok([beside(scan, &scanned), beside(Work::Compaction { outlasted }, &compacted)])
     }
 
     async fn drive(&self, loads: &[Load<'_>], warmups: u32) -> Result<Outcome, Error> {

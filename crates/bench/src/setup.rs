@@ -126,10 +126,20 @@ async fn connect(cluster: &Cluster) -> Result<Admin, Error> {
 pub async fn settle(cluster: &Cluster, admin: &Admin, name: &TableName) -> Result<(), Error> {
     let regions = cluster.regions(name).await?;
     flush(admin, name, &regions).await?;
-    for region in &regions {
+    compact(admin, &regions).await?;
+    compacted(admin, name, &regions).await
+}
+
+async fn compact(admin: &Admin, regions: &[Location]) -> Result<(), Error> {
+    for region in regions {
         admin.compact_region(&region.info, true).await?;
     }
-    for region in &regions {
+    Ok(())
+}
+
+/// Waits until nothing of it is being compacted.
+async fn compacted(admin: &Admin, name: &TableName, regions: &[Location]) -> Result<(), Error> {
+    for region in regions {
         let mut looks = 0;
         while admin.is_compacting(&region.info).await? {
             looks += 1;
@@ -140,6 +150,36 @@ pub async fn settle(cluster: &Cluster, admin: &Admin, name: &TableName) -> Resul
         }
     }
     Ok(())
+}
+
+/// A major compaction of a table that is under way.
+pub struct Compaction {
+    admin: Admin,
+    name: TableName,
+    regions: Vec<Location>,
+}
+
+impl Compaction {
+    pub async fn start(server: &Server, shape: Shape) -> Result<Compaction, Error> {
+        let cluster = Cluster::connect(&server.registry).await?;
+        let name = TableName::parse(shape.table).map_err(martite_client::Error::from)?;
+        let (admin, regions) = (connect(&cluster).await?, cluster.regions(&name).await?);
+        compact(&admin, &regions).await?;
+        Ok(Compaction { admin, name, regions })
+    }
+
+    pub async fn is_under_way(&self) -> Result<bool, Error> {
+        for region in &self.regions {
+            if self.admin.is_compacting(&region.info).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    pub async fn wait(&self) -> Result<(), Error> {
+        compacted(&self.admin, &self.name, &self.regions).await
+    }
 }
 
 /// Region by region, because the procedure that HBase 2.6.4 has for a whole table may never end when a region is being

@@ -1,5 +1,7 @@
 //! Numbers as people read them: three digits and a unit.
 
+use crate::results::Work;
+
 /// `1.23 M`, `45.6 K`, `789`, `0.12`.
 pub fn short(value: f64) -> String {
     match value.abs() {
@@ -42,6 +44,14 @@ pub fn trimmed(text: &str) -> String {
 /// A number that may be unknown.
 pub fn or_dash(value: Option<f64>, write: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
+}
+
+pub fn work(work: &Work) -> String {
+    match work {
+        Work::Scan { rows_per_s } => format!("a scan, {} rows/s", short(*rows_per_s)),
+        Work::Compaction { outlasted: true } => "a compaction".to_owned(),
+        Work::Compaction { outlasted: false } => "a compaction that ended before".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The tables that a terminal shows.
 
-use super::number::{or_dash, short, three, time};
+use super::number::{or_dash, short, three, time, work};
 use crate::results::{Measurement, Numbers, Report, ServerResults};
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ pub fn columns(name: &str, threads: &str, n: &Numbers) -> [String; 12] {
     ]
 }
 
-/// The lines of a server: its tables' first, then the measurements, then Gets beside scans.
+/// The lines of a server: its tables' first, then the measurements, then Gets beside other work.
 pub fn lines(server: &ServerResults) -> Vec<[String; 12]> {
     let mut lines = Vec::new();
     for table in &server.tables {
@@ -49,9 +49,9 @@ pub fn lines(server: &ServerResults) -> Vec<[String; 12]> {
         lines.push(columns(workload.name(), &threads.to_string(), numbers));
     }
     for beside in &server.beside {
-        lines.push(columns("get, alone", &beside.threads.to_string(), &beside.alone));
-        let name = format!("get, beside {} rows/s", short(beside.scanned_rows_per_s));
-        lines.push(columns(&name, &beside.threads.to_string(), &beside.beside_scan));
+        let threads = beside.threads.to_string();
+        lines.push(columns("get, alone", &threads, &beside.alone));
+        lines.push(columns(&format!("get, beside {}", work(&beside.work)), &threads, &beside.beside));
     }
     lines
 }
@@ -98,6 +98,6 @@ mod tests {
         let words: Vec<&str> = table[4].split_whitespace().collect();
         assert_eq!(words[..6], ["get", "5", "50.0", "K", "50.0", "K"]);
         assert!(text.contains("served after 31.4 ms, memory at the end 5000 MiB"), "{text}");
-        assert!(text.contains("get, beside 1.00 M rows/s"), "{text}");
+        assert!(text.contains("get, beside a scan, 1.00 M rows/s"), "{text}");
     }
 }
