@@ -240,3 +240,21 @@ pub fn pool(config: &Config) -> PoolOptions {
     }
     options
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compactions_are_bounded_as_hbases_are_unless_that_is_switched_off() {
+        let bounds = |settings: &[(&str, &str)]| compaction_bounds(&Config::of(settings).unwrap());
+        let (lower, higher) =
+            ("hbase.hstore.compaction.throughput.lower.bound", "hbase.hstore.compaction.throughput.higher.bound");
+        assert_eq!(bounds(&[]), CompactionBounds { lower: 50 << 20, higher: 100 << 20 });
+        assert_eq!(bounds(&[(lower, "1000")]), CompactionBounds { lower: 1000, higher: 100 << 20 });
+        assert_eq!(bounds(&[(lower, "2000"), (higher, "1000")]), CompactionBounds { lower: 2000, higher: 2000 });
+        let controller = "org.apache.hadoop.hbase.regionserver.throttle.NoLimitThroughputController";
+        let off = [(lower, "1000"), ("hbase.regionserver.throughput.controller", controller)];
+        assert_eq!(bounds(&off), CompactionBounds::NONE);
+    }
+}

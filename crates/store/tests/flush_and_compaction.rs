@@ -343,6 +343,21 @@ fn planned_files_are_left_alone_until_the_plan_is_gone() {
     assert_eq!(store.select_compaction(MAJOR).unwrap().files.len(), 3);
 }
 
+#[test]
+fn the_pressure_is_one_at_the_number_of_files_that_flushes_wait_for() {
+    for (blocking_files, pressures) in [(5, [0.0, 0.0, 0.0, 0.5, 1.0, 1.5]), (3, [0.0, 0.0, 0.0, 2.0, 4.0, 6.0])] {
+        let config = StoreConfig { blocking_files, ..StoreConfig::default() };
+        let context = context(Arc::new(MemFs::new()), Path::new(ROOT), config, 1);
+        let store = open_region(&context, PARENT, family()).unwrap();
+        for (seq, pressure) in (1..).zip(pressures) {
+            add(&store, &rows(0..5, NOW + seq, seq));
+            flush(&store, seq).unwrap();
+            assert_eq!(store.compaction_pressure(), pressure, "{seq} files of {blocking_files}");
+            assert_eq!(store.has_too_many_files(), pressure > 1.0, "{seq} files of {blocking_files}");
+        }
+    }
+}
+
 struct StopAfter {
     calls: Cell<u32>,
 }
