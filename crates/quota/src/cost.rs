@@ -160,21 +160,22 @@ impl Cost {
         let read_units = self.read_bytes.div_ceil(units.read_bytes.max(1));
         let write_units = self.write_bytes.div_ceil(units.write_bytes.max(1));
         let if_atomic = |amount| if self.is_atomic { amount } else { 0 };
-        Amounts(Kind::ALL.map(|kind| match kind {
-            Kind::RequestNumber => self.reads + self.writes,
-            Kind::RequestSize => self.read_bytes + self.write_bytes,
-            Kind::WriteNumber => self.writes,
-            Kind::WriteSize => self.write_bytes,
-            Kind::ReadNumber => self.rows,
-            Kind::ReadSize => self.read_bytes,
-            Kind::RequestCapacityUnit => read_units + write_units,
-            Kind::WriteCapacityUnit => write_units,
-            Kind::ReadCapacityUnit => read_units,
-            Kind::AtomicReadSize => if_atomic(self.read_bytes),
-            Kind::AtomicRequestNumber => if_atomic(self.reads + self.writes),
-            Kind::AtomicWriteSize => if_atomic(self.write_bytes),
-            Kind::RequestHandlerUsageMs => self.handler_ns / (1_000_000 / HANDLER_UNITS_PER_MS),
-        }))
+        // In the order of `Kind::ALL`.
+        Amounts([
+            self.reads + self.writes,
+            self.read_bytes + self.write_bytes,
+            self.writes,
+            self.write_bytes,
+            self.rows,
+            self.read_bytes,
+            read_units + write_units,
+            write_units,
+            read_units,
+            if_atomic(self.read_bytes),
+            if_atomic(self.reads + self.writes),
+            if_atomic(self.write_bytes),
+            self.handler_ns / (1_000_000 / HANDLER_UNITS_PER_MS),
+        ])
     }
 }
 

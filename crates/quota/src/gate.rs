@@ -277,18 +277,23 @@ impl<T> Gate<T> {
         }
     }
 
-    /// Gives out those whose turn has come; who is `gone`, or whose time is over, comes out without a charge.
-    pub fn wake(&mut self, now_ns: u64, gone: impl Fn(&T) -> bool, woken: &mut Woken<T>) {
+    /// Gives out those whose turn has come, `at_most` so many; who is `gone`, or whose time is over, comes out without a
+    /// charge. True: there may be more.
+    pub fn wake(&mut self, now_ns: u64, gone: impl Fn(&T) -> bool, woken: &mut Woken<T>, mut at_most: usize) -> bool {
         while let Some(Reverse((due_ns, turn, id))) = self.due.peek().copied() {
             let valid = self.lanes.get(&id).is_some_and(|lane| lane.scheduled == Some((due_ns, turn)));
             if valid && due_ns > now_ns {
-                return;
+                return false;
+            }
+            if at_most == 0 {
+                return true;
             }
             self.due.pop();
             if valid {
-                self.serve(id, now_ns, &gone, woken);
+                at_most -= self.serve(id, now_ns, &gone, woken, at_most);
             }
         }
+        false
     }
 
     /// When the next call is due, if any waits.
@@ -569,17 +574,25 @@ impl<T> Gate<T> {
     }
 
     /// A lane is due, or was believed to be: its first call passes, and those behind it whose turn has come, too, if nobody
-    /// else waits for the same limiters.
-    fn serve(&mut self, id: u32, now_ns: u64, gone: &impl Fn(&T) -> bool, woken: &mut Woken<T>) {
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
+    /// else waits for the same limiters, `at_most` in all. How many they were.
+    fn serve(
+        &mut self,
+        id: u32,
+        now_ns: u64,
+        gone: &impl Fn(&T) -> bool,
+        woken: &mut Woken<T>,
+        at_most: usize,
+    ) -> usize {
+        let Some(lane) = self.lanes.get_mut(&id) else { return 0 };
         (lane.scheduled, lane.used_ns) = (None, now_ns);
         let user = lane.key.user.clone();
         let mut waiting = lane.path.iter().filter_map(|(b, _)| self.buckets[*b].as_ref()).map(|b| &b.waiting);
         let alone = waiting.all(|waiting| waiting.len() <= 1);
         let mut left = Held::default();
-        while self.serve_first(id, now_ns, gone, woken, &mut left) && alone {}
+        while left.calls < at_most && self.serve_first(id, now_ns, gone, woken, &mut left) && alone {}
         release(&mut self.held, &user, left);
         self.schedule(id, now_ns);
+        left.calls
     }
 
     /// True: the first call of a lane has left it, be it that nobody waits for it any more.
@@ -727,7 +740,7 @@ mod tests {
         assert!(gate.due.len() <= 64 + 2 * keys.len() + keys.len(), "{}", gate.due.len());
         assert!(gate.next_due_ns() < before);
         let mut woken = Woken::default();
-        gate.wake(gate.next_due_ns().unwrap_or(0), |()| false, &mut woken);
+        assert!(!gate.wake(gate.next_due_ns().unwrap_or(0), |()| false, &mut woken, 2));
         assert_eq!(woken.pass.len(), 1);
     }
 }

@@ -65,6 +65,8 @@ impl Rate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limiter {
     rate: Rate,
+    /// In ticks: what is saved up at most.
+    burst: u128,
     /// In ticks: when what has passed is paid for.
     paid: u128,
 }
@@ -72,7 +74,8 @@ pub struct Limiter {
 impl Limiter {
     /// A limiter that has been idle.
     pub fn new(rate: Rate, now_ns: u64) -> Limiter {
-        Limiter { rate, paid: rate.ticks_at(now_ns).saturating_sub(rate.burst_ticks()) }
+        let burst = rate.burst_ticks();
+        Limiter { rate, burst, paid: rate.ticks_at(now_ns).saturating_sub(burst) }
     }
 
     pub fn rate(&self) -> Rate {
@@ -113,7 +116,7 @@ impl Limiter {
 
     /// Whether it has saved up all that it may: as good as new.
     pub fn is_idle(&self, now_ns: u64) -> bool {
-        self.paid <= self.rate.ticks_at(now_ns).saturating_sub(self.rate.burst_ticks())
+        self.paid <= self.rate.ticks_at(now_ns).saturating_sub(self.burst)
     }
 
     /// A new limit. What is owed stays owed, in units; what was saved up is the new limit's.
@@ -128,12 +131,12 @@ impl Limiter {
         let owed = units.saturating_mul(u128::from(rate.per_ns)).saturating_add(rest);
         *self = match owed {
             0 => Limiter::new(rate, now_ns),
-            owed => Limiter { rate, paid: rate.ticks_at(now_ns).saturating_add(owed) },
+            owed => Limiter { paid: rate.ticks_at(now_ns).saturating_add(owed), ..Limiter::new(rate, now_ns) },
         };
     }
 
     fn floor(&self, now_ns: u64) -> u128 {
-        self.paid.max(self.rate.ticks_at(now_ns).saturating_sub(self.rate.burst_ticks()))
+        self.paid.max(self.rate.ticks_at(now_ns).saturating_sub(self.burst))
     }
 }
 

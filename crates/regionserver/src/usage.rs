@@ -1,5 +1,6 @@
 //! [`Usage`]: what users under limits do, for those who look: calls, how long they waited for what, and what was refused.
 
+use martite_catalog::TableName;
 use martite_metrics::{Histogram, Snapshot};
 use martite_proto as pb;
 use martite_quota::{Key, Kind, Operation};
@@ -17,12 +18,21 @@ pub struct Usage(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
-    users: Map<Map<Arc<OfUser>>>,
+    users: Map<Map<Arc<Who>>>,
     /// Users and tables in it.
     count: usize,
+    others: Option<Arc<OfUser>>,
 }
 
 type Map<V> = HashMap<Arc<str>, V, foldhash::fast::RandomState>;
+
+/// A user and a table.
+pub(crate) struct Who {
+    /// Their names for the gate.
+    pub key: Key,
+    pub table: TableName,
+    pub usage: Arc<OfUser>,
+}
 
 /// One user's calls on one table.
 #[derive(Default)]
@@ -42,33 +52,29 @@ pub struct OfOperation {
 }
 
 impl Usage {
-    /// What is kept of a user and a table, and their names for the gate.
-    pub(crate) fn of(&self, user: &str, table: &str) -> (Key, Arc<OfUser>) {
+    pub(crate) fn of(&self, user: &str, table: &TableName) -> Arc<Who> {
         let mut known = self.0.lock();
-        if let Some((user, tables)) = known.users.get_key_value(user)
-            && let Some((table, of_user)) = tables.get_key_value(table)
-        {
-            return (Key { user: user.clone(), table: table.clone() }, of_user.clone());
+        if let Some(who) = known.users.get(user).and_then(|tables| tables.get(table.as_str())) {
+            return who.clone();
         }
-        let key = Key { user: user.into(), table: table.into() };
-        let kept =
-            if known.count < MOST { key.clone() } else { Key { user: "(others)".into(), table: "(any)".into() } };
-        let Known { users, count } = &mut *known;
-        let of_user = users.entry(kept.user).or_default().entry(kept.table).or_insert_with(|| {
-            *count += 1;
-            Arc::default()
-        });
-        (key, of_user.clone())
+        let key = Key { user: user.into(), table: table.as_str().into() };
+        let who = |usage| Arc::new(Who { key: key.clone(), table: table.clone(), usage });
+        if known.count >= MOST {
+            return who(known.others.get_or_insert_default().clone());
+        }
+        let who = who(Arc::default());
+        known.users.entry(key.user.clone()).or_default().insert(key.table.clone(), who.clone());
+        known.count += 1;
+        who
     }
 
     /// All that were ever under a limit.
     pub fn all(&self) -> Vec<(Key, Arc<OfUser>)> {
         let known = self.0.lock();
-        let of_one = |(user, tables): (&Arc<str>, &Map<Arc<OfUser>>)| {
-            let key = |table: &Arc<str>| Key { user: user.clone(), table: table.clone() };
-            tables.iter().map(|(table, of_user)| (key(table), of_user.clone())).collect::<Vec<_>>()
-        };
-        let mut all: Vec<_> = known.users.iter().flat_map(of_one).collect();
+        let told_apart = known.users.values().flat_map(Map::values).map(|who| (who.key.clone(), who.usage.clone()));
+        let others = || Key { user: "(others)".into(), table: "(any)".into() };
+        let others = known.others.iter().map(|usage| (others(), usage.clone()));
+        let mut all: Vec<_> = told_apart.chain(others).collect();
         drop(known);
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
@@ -168,13 +174,13 @@ mod tests {
 
     #[test]
     fn users_beyond_the_most_are_counted_together() {
-        let usage = Usage::default();
+        let (usage, table) = (Usage::default(), TableName::parse("t").unwrap());
         for i in 0..MOST + 5 {
             let user = format!("u{i:05}");
-            let (key, of_user) = usage.of(&user, "t");
-            of_user.record(Operation::Get, Duration::ZERO, Duration::ZERO, Duration::from_micros(1));
-            of_user.refuse(Kind::ReadNumber);
-            assert_eq!(key, Key { user: user.into(), table: "t".into() });
+            let who = usage.of(&user, &table);
+            who.usage.record(Operation::Get, Duration::ZERO, Duration::ZERO, Duration::from_micros(1));
+            who.usage.refuse(Kind::ReadNumber);
+            assert_eq!(who.key, Key { user: user.into(), table: "t".into() });
         }
         let all = usage.all();
         assert_eq!(all.len(), MOST + 1);

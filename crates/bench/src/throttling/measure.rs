@@ -4,6 +4,7 @@ use super::options::{Experiment, SCAN_ROWS, Throttling};
 use super::plan::{self, Demand, Does, LIMITED, Limit, Part, Plan};
 use super::quotas::Quotas;
 use super::results::{Beside, Change, Crowd, Kept, Left, Run, ServerResults};
+use super::rounds::Rounds;
 use crate::Error;
 use crate::drive::{Load, MakeOp, Outcome, Timing, drive};
 use crate::op::get::Get;
@@ -22,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// A run that is one of many takes such a part of the time.
 const ROUNDS_OF_A_RUN: f64 = 10.0;
+/// Rounds of `total` that are shown in full.
+const TOTALS_SHOWN: u64 = 2;
 /// Limits that are set at the same time.
 const SET_AT_ONCE: usize = 16;
 /// A user of many may have so many seconds of its limit under way.
@@ -68,7 +71,7 @@ impl Measure<'_> {
             }
         }
         if self.options.has(Experiment::Total) {
-            results.kept = Some(self.total(runs).await?);
+            results.kept = self.total(runs).await?;
         }
         let limits = plan::limits(self.options, self.target.row_bytes());
         if !limits.is_empty() {
@@ -131,21 +134,29 @@ impl Measure<'_> {
     }
 
     /// What a limit leaves of the total; the capacity is that of the study's closed loops.
-    async fn total(&self, runs: &mut Vec<Run>) -> Result<Kept, Error> {
+    async fn total(&self, runs: &mut Vec<Run>) -> Result<Option<Kept>, Error> {
         let capacity = match runs.first() {
             Some(run) => run.operations_per_s,
             None => self.run(&plan::closed(self.options, Does::Get, None), true).await?.operations_per_s,
         };
         let plans = plan::total(self.options, capacity);
-        let mut sums = [0.0; 3];
-        // What the machine can do drifts by more than is looked for: all have the same share of an even drift.
-        for which in plan::TOTAL_ORDER {
-            let run = self.run(&plans[which], false).await?;
-            sums[which] += run.operations_per_s;
-            runs.push(run);
+        let mut rounds = Vec::new();
+        // What the machine can do drifts by more than is looked for.
+        for round in 0..self.options.total_rounds {
+            let mut per_s = [0.0; 3];
+            for turn in 0..plans.len() {
+                let which = if round % 2 == 0 { turn } else { plans.len() - 1 - turn };
+                let run = self.run(&plans[which], false).await?;
+                per_s[which] = run.operations_per_s;
+                if round < TOTALS_SHOWN {
+                    runs.push(run);
+                }
+            }
+            rounds.push(per_s);
         }
-        let [without, with, alone] = sums;
-        Ok(Kept { of_both: with / without.max(1e-9), of_alone: with / alone.max(1e-9) })
+        let of_both = Rounds::of(rounds.iter().map(|[without, with, _]| (*with, *without)));
+        let of_alone = Rounds::of(rounds.iter().map(|[_, with, alone]| (*with, *alone)));
+        Ok(of_both.zip(of_alone).map(|(of_both, of_alone)| Kept { of_both, of_alone }))
     }
 
     /// What a user of low priority costs others, and what it gets of what they leave.

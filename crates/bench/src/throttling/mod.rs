@@ -10,6 +10,7 @@ pub mod options;
 mod plan;
 mod quotas;
 mod results;
+mod rounds;
 mod switched;
 mod text;
 

@@ -123,6 +123,9 @@ pub struct Throttling {
     /// The limit of each of them, in requests a second
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub user_limit: u64,
+    /// Times that the total with a limit is compared with that without; the first two are shown in full
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub total_rounds: u64,
     /// Times that quotas switched on are compared with off, a tenth of --seconds each
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub rounds: u64,

@@ -177,9 +177,6 @@ const TOTAL_CONNECTIONS: usize = 8;
 /// Operations of such a user that are under way: more, and HBase refuses some because its queue is full.
 const TOTAL_OUTSTANDING: usize = 256;
 
-/// Which of [`total`]'s plans, one after the other.
-pub const TOTAL_ORDER: [usize; 6] = [0, 1, 2, 2, 1, 0];
-
 /// Each of two users alone wants twice as much as the server can do, which is known from closed loops: without a limit,
 /// with one, and `free` without the other.
 ///
@@ -265,7 +262,7 @@ pub fn count(options: &Throttling) -> usize {
     let limits = limits(options, 1000).len();
     let capacity = usize::from(!options.has(Experiment::Study));
     has(Experiment::Study, study(options).len())
-        + has(Experiment::Total, TOTAL_ORDER.len() + capacity)
+        + has(Experiment::Total, 3 * options.total_rounds as usize + capacity)
         + 2 * usize::from(options.wants_capacity())
         + if limits > 0 { 1 + limits } else { 0 }
         + has(Experiment::Priority, 3)

@@ -2,6 +2,7 @@
 
 use super::options::{Experiment, Throttling};
 use super::plan::{Limit, Part, Plan, Unit};
+use super::rounds::Rounds;
 use super::switched::Switched;
 use crate::drive::Outcome;
 use crate::machine::Machine;
@@ -114,12 +115,12 @@ pub struct Beside {
 }
 
 /// Total with one of two users limited, each of whom wants more than the server can do.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Kept {
     /// In shares of their total without the limit.
-    pub of_both: f64,
+    pub of_both: Rounds,
     /// In shares of what the other one gets alone.
-    pub of_alone: f64,
+    pub of_alone: Rounds,
 }
 
 /// A user of low priority beside one that leaves something.
@@ -416,7 +417,10 @@ pub mod tests {
                 title: format!("{name} <1>"),
                 started_in_ms: Some(31.4),
                 runs: plans.iter().map(run).collect(),
-                kept: Some(Kept { of_both: 0.995, of_alone: 0.985 }),
+                kept: Some(Kept {
+                    of_both: Rounds::of([(0.99, 1.0), (1.0, 1.0)]).unwrap(),
+                    of_alone: Rounds::of([(0.98, 1.0), (0.99, 1.0)]).unwrap(),
+                }),
                 left: {
                     let runs = plan::priority(&options);
                     let [alone, batch, both] = runs.map(|plan| run(&plan));

@@ -8,6 +8,7 @@
 
 use super::measure::Measure;
 use super::plan;
+use super::rounds::Rounds;
 use crate::Error;
 use serde::Serialize;
 
@@ -16,33 +17,18 @@ use serde::Serialize;
 pub struct Switched {
     pub on_us: f64,
     pub off_us: f64,
-    /// On ÷ off of each round.
-    pub rounds: Vec<f64>,
-    /// Mean of the rounds, and how far it is expected to be off.
-    pub of_off: f64,
-    pub standard_error: f64,
+    /// On ÷ off.
+    pub rounds: Rounds,
 }
 
 impl Switched {
     /// Of pairs of µs: with quotas and without. None: there are no two rounds, or the CPU time is not known.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Switched> {
-        let count = pairs.len() as f64;
-        let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / count;
-        let rounds: Vec<f64> = pairs.iter().map(|(on, off)| on / off).collect();
-        let of_off = mean(&mut rounds.iter().copied());
-        let variance = rounds.iter().map(|round| (round - of_off).powi(2)).sum::<f64>() / (count - 1.0);
-        (pairs.len() > 1 && of_off.is_finite()).then(|| Switched {
-            on_us: mean(&mut pairs.iter().map(|(on, _)| *on)),
-            off_us: mean(&mut pairs.iter().map(|(_, off)| *off)),
-            of_off,
-            standard_error: (variance / count).sqrt(),
-            rounds,
-        })
-    }
-
-    /// The least and the most of a round.
-    pub fn spread(&self) -> (f64, f64) {
-        self.rounds.iter().fold((f64::MAX, 0.0), |(least, most), round| (least.min(*round), most.max(*round)))
+        let rounds = Rounds::of(pairs.iter().copied())?;
+        let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / pairs.len() as f64;
+        let (on, off) = (|pair: &(f64, f64)| pair.0, |pair: &(f64, f64)| pair.1);
+        let (on_us, off_us) = (mean(&mut pairs.iter().map(on)), mean(&mut pairs.iter().map(off)));
+        Some(Switched { on_us, off_us, rounds })
     }
 }
 
@@ -62,21 +48,4 @@ pub async fn switched(on: &Measure<'_>, off: &Measure<'_>) -> Result<Option<Swit
         }
     }
     Ok(Switched::of(&pairs))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_are_compared_each_with_itself() {
-        // The machine is half as fast in the second round: that is not the quotas' doing.
-        let seen = Switched::of(&[(10.1, 10.0), (20.2, 20.0), (10.3, 10.0)]).unwrap();
-        assert!((seen.of_off - 1.016_67).abs() < 1e-4, "{seen:?}");
-        assert!((seen.standard_error - 0.006_67).abs() < 1e-4, "{seen:?}");
-        let (least, most) = seen.spread();
-        assert!((least - 1.01).abs() < 1e-9 && (most - 1.03).abs() < 1e-9);
-        assert!(Switched::of(&[]).is_none() && Switched::of(&[(1.0, 1.0)]).is_none());
-        assert!(Switched::of(&[(1.0, 0.0), (1.0, 1.0)]).is_none());
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::plan::{Limit, Unit};
 use super::results::{Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
+use super::rounds::Rounds;
 use super::switched::Switched;
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::table;
@@ -168,10 +169,15 @@ pub fn crowd(crowd: &Crowd) -> String {
 /// What a limit left of the total.
 pub fn kept(kept: &Kept) -> String {
     let Kept { of_both, of_alone } = kept;
+    let told = |rounds: &Rounds| {
+        let (least, most) = rounds.spread();
+        format!("{} ± {} ({} to {})", share(rounds.mean), share(rounds.standard_error), share(least), share(most))
+    };
     format!(
-        "both users together with a limit: {} of their total without it, {} of what the other one gets alone",
-        share(*of_both),
-        share(*of_alone)
+        "both users together with a limit, in {} rounds: {} of their total without it, {} of what the other one gets alone",
+        of_both.ratios.len(),
+        told(of_both),
+        told(of_alone)
     )
 }
 
@@ -190,16 +196,17 @@ pub fn left(left: &Left) -> String {
 
 /// What quotas cost where nobody has a limit.
 pub fn switched(switched: &Switched) -> String {
-    let (least, most) = switched.spread();
+    let Switched { on_us, off_us, rounds } = switched;
+    let (least, most) = rounds.spread();
     format!(
         "quotas on without a limit: CPU/op {} of that with quotas off, ± {} (standard error of {} rounds, which were {} to {}); {} and {}",
-        share(switched.of_off),
-        share(switched.standard_error),
-        switched.rounds.len(),
+        share(rounds.mean),
+        share(rounds.standard_error),
+        rounds.ratios.len(),
         share(least),
         share(most),
-        time(switched.on_us),
-        time(switched.off_us),
+        time(*on_us),
+        time(*off_us),
     )
 }
 
@@ -249,7 +256,9 @@ mod tests {
         }
         assert!(text.contains("limit 1000 → 500 req/s: set in 3.00 ms, followed after 100 ms"), "{text}");
         assert!(text.contains("2 users with 1000 req/s each: observed ÷ limit 0.900 (least)"), "{text}");
-        assert!(text.contains("with a limit: 0.995 of their total without it, 0.985 of what"), "{text}");
+        let said =
+            "in 2 rounds: 0.995 ± 0.005 (0.990 to 1.000) of their total without it, 0.985 ± 0.005 (0.980 to 0.990) of";
+        assert!(text.contains(said), "{text}");
         let said =
             "CPU/op 1.010 of that with quotas off, ± 0.010 (standard error of 2 rounds, which were 1.000 to 1.020)";
         assert!(text.contains(said), "{text}");

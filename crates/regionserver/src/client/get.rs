@@ -2,13 +2,13 @@
 
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
-use crate::throttle::{ONE_READ, Toll, Turn, Work};
+use crate::throttle::{Known, ONE_READ, Ready, Toll, Turn, Work};
 use crate::{RegionServer, keep, query, result, times};
 use bytes::Bytes;
 use martite_cell::CellBuf;
 use martite_hfile::Step;
 use martite_proto as pb;
-use martite_quota::Operation;
+use martite_quota::{Cost, Operation};
 use martite_region::{GetOutcome, GetSpec, Getter, Region};
 use martite_rpc::{Call, Class};
 use pb::Message;
@@ -23,20 +23,20 @@ struct Get {
     spec: GetSpec,
 }
 
-/// A Get whose turn has come.
-struct Admitted {
-    call: Call,
-    toll: Toll,
-    get: Get,
-}
+const ONE_GET: (Operation, Cost) = (Operation::Get, ONE_READ);
 
-impl Admitted {
-    fn is_like(&self, other: &Admitted) -> bool {
-        Arc::ptr_eq(&self.get.region, &other.get.region) && self.get.spec.is_like(&other.get.spec)
+/// A Get whose turn has come.
+type Admitted = Ready<Get>;
+
+impl Get {
+    fn is_like(&self, other: &Get) -> bool {
+        Arc::ptr_eq(&self.region, &other.region) && self.spec.is_like(&other.spec)
     }
 }
 
 impl Work for Get {
+    const GATHERS: bool = true;
+
     fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
         keep::get(&mut self.spec);
         call.param = Bytes::new();
@@ -48,9 +48,13 @@ impl Work for Get {
 
     fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
         match turn {
-            Ok(()) => server.run_get(Admitted { call, toll, get: self }),
+            Ok(()) => server.run_get(Ready { call, toll, work: self }),
             Err(fault) => call.responder.fail(fault.into_exception()),
         }
+    }
+
+    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Admitted>) {
+        server.run_ready(ready);
     }
 }
 
@@ -64,59 +68,74 @@ impl RegionServer {
 
     /// Several Gets. Those of a region that differ in their rows only are read together (see [`Getter`]).
     pub(crate) fn gets(self: &Arc<Self>, calls: &mut Vec<Call>) {
-        let mut ready = Vec::with_capacity(calls.len());
+        let (mut ready, mut known) = (Vec::with_capacity(calls.len()), Known::default());
         for call in calls.drain(..) {
             match self.decode_get(&call.param) {
-                Ok(get) => self.admit_get(call, Toll::default(), get, |admitted| ready.push(admitted)),
+                Ok(get) => {
+                    let mut toll = Toll::default();
+                    match self.turn_like(&mut known, &call, &mut toll, &get.region, ONE_GET) {
+                        Turn::Now => ready.push(Ready { call, toll, work: get }),
+                        turn => self.stop_get(call, toll, get, turn),
+                    }
+                }
                 Err(fault) => call.responder.fail(fault.into_exception()),
             }
         }
-        ready.sort_by_cached_key(|admitted| Arc::as_ptr(&admitted.get.region) as usize);
+        self.run_ready(ready);
+    }
+
+    fn run_ready(self: &Arc<Self>, mut ready: Vec<Admitted>) {
+        ready.sort_by_cached_key(|admitted| Arc::as_ptr(&admitted.work.region) as usize);
         let mut ready = ready.into_iter();
         while let Some(first) = ready.as_slice().first() {
-            let alike = ready.as_slice().iter().take_while(|admitted| admitted.is_like(first)).count();
-            let mut alike = ready.by_ref().take(alike);
-            if alike.len() > 1 {
-                self.run_gets(alike.collect());
-            } else if let Some(alone) = alike.next() {
+            let alike = ready.as_slice().iter().take_while(|admitted| admitted.work.is_like(&first.work)).count();
+            if alike > 1 {
+                self.run_gets(&mut ready, alike);
+            } else if let Some(alone) = ready.next() {
                 self.run_get(alone);
             }
         }
     }
 
-    /// Gets that are alike.
-    fn run_gets(self: &Arc<Self>, gets: Vec<Admitted>) {
-        let Some(first) = gets.first() else { return };
-        let (region, like) = (first.get.region.clone(), first.get.spec.clone());
+    /// The next `count` of `gets`, which are alike.
+    fn run_gets(self: &Arc<Self>, gets: &mut std::vec::IntoIter<Admitted>, count: usize) {
+        let alike = gets.as_slice().get(..count).unwrap_or_default();
+        let Some(Get { region, spec: like, .. }) = alike.first().map(|first| &first.work) else { return };
+        let (region, like) = (region.clone(), like.clone());
         let Ok(mut getter) = Getter::new(&region, &like) else {
-            return gets.into_iter().for_each(|admitted| self.run_get(admitted));
+            return gets.take(count).for_each(|admitted| self.run_get(admitted));
         };
         let src = self.ctx.stores.files.cache_only();
-        let limited = gets.iter().any(|admitted| !admitted.toll.is_empty()).then(Instant::now);
-        getter.expect(gets.iter().map(|admitted| &admitted.get.spec.row), &src);
-        // What is done for all is a part of the time of each.
-        let share = limited.map(|began| began.elapsed() / gets.len() as u32);
-        for mut admitted in gets {
-            if let Some(share) = share {
-                admitted.toll.begin_anew(share);
-            }
+        let began = alike.iter().any(|admitted| !admitted.toll.is_empty()).then(Instant::now);
+        getter.expect(alike.iter().map(|admitted| &admitted.work.spec.row), &src);
+        let mut over = Vec::with_capacity(if began.is_some() { count } else { 0 });
+        for mut admitted in gets.take(count) {
             self.stats.get.hit();
             let mut cells = result::row_buffer(admitted.call.conn.codec);
-            let read = getter.get(&admitted.get.spec.row, &src, &mut cells);
-            self.end_get(admitted, cells, read.map_err(Fault::from));
+            let read = getter.get(&admitted.work.spec.row, &src, &mut cells);
+            if let (Some(_), Ok(Step::Need(_))) = (began, &read) {
+                admitted.toll.begin_anew();
+            }
+            over.extend(self.end_get(admitted, cells, read.map_err(Fault::from)));
+        }
+        if let Some(began) = began {
+            Toll::settle_together(over, began);
         }
     }
 
     #[inline]
-    fn begin_get(self: &Arc<Self>, call: Call, toll: Toll, get: Get) {
-        self.admit_get(call, toll, get, |admitted| self.run_get(admitted));
+    fn begin_get(self: &Arc<Self>, call: Call, mut toll: Toll, get: Get) {
+        match self.turn(&call, &mut toll, &get.region, ONE_GET) {
+            Turn::Now => self.run_get(Ready { call, toll, work: get }),
+            turn => self.stop_get(call, toll, get, turn),
+        }
     }
 
-    /// Unless it is refused, or waits, `then` has it: a returned one would be copied, half a kilobyte.
+    /// It does not go on now.
     #[inline]
-    fn admit_get(self: &Arc<Self>, call: Call, mut toll: Toll, get: Get, then: impl FnOnce(Admitted)) {
-        match self.turn(&call, &mut toll, &get.region, (Operation::Get, ONE_READ)) {
-            Turn::Now => then(Admitted { call, toll, get }),
+    fn stop_get(self: &Arc<Self>, call: Call, toll: Toll, get: Get, turn: Turn<'_>) {
+        match turn {
+            Turn::Now => self.run_get(Ready { call, toll, work: get }),
             Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
             Turn::Later(later) => later.park(self, call, toll, get),
         }
@@ -125,17 +144,25 @@ impl RegionServer {
     fn run_get(self: &Arc<Self>, admitted: Admitted) {
         self.stats.get.hit();
         let mut cells = result::row_buffer(admitted.call.conn.codec);
-        let Get { region, spec, .. } = &admitted.get;
+        let Get { region, spec, .. } = &admitted.work;
         let read = region.get(spec, &self.ctx.stores.files.cache_only(), &mut cells);
         self.end_get(admitted, cells, read.map_err(Fault::from));
     }
 
-    /// Answers with what was read from memory, or reads on where that may block.
-    fn end_get(&self, admitted: Admitted, cells: CellBuf, read: Result<Step<GetOutcome>, Fault>) {
-        let Admitted { call, toll, get } = admitted;
+    /// Answers with what was read from memory, or reads on where that may block. Gives back the toll of what is over, if
+    /// there is any.
+    #[inline]
+    fn end_get(&self, admitted: Admitted, cells: CellBuf, read: Result<Step<GetOutcome>, Fault>) -> Option<Toll> {
+        let Ready { call, mut toll, work: get } = admitted;
         match read {
-            Ok(Step::Ready(outcome)) => answer(call, toll, &get, cells, outcome),
-            Err(fault) => call.responder.fail(fault.into_exception()),
+            Ok(Step::Ready(outcome)) => {
+                answer(call, &mut toll, &get, cells, outcome);
+                (!toll.is_empty()).then_some(toll)
+            }
+            Err(fault) => {
+                call.responder.fail(fault.into_exception());
+                (!toll.is_empty()).then_some(toll)
+            }
             Ok(Step::Need(_)) => {
                 let files = self.ctx.stores.files.clone();
                 self.pool.spawn_call(toll.class(Class::Read), call, move |call| {
@@ -143,11 +170,12 @@ impl RegionServer {
                     loop {
                         match get.region.get(&get.spec, &files.blocking(), &mut cells) {
                             Ok(Step::Need(_)) => cells.clear(),
-                            Ok(Step::Ready(outcome)) => return answer(call, toll, &get, cells, outcome),
+                            Ok(Step::Ready(outcome)) => return answer(call, &mut toll, &get, cells, outcome),
                             Err(e) => return call.responder.fail(Fault::from(e).into_exception()),
                         }
                     }
                 });
+                None
             }
         }
     }
@@ -187,7 +215,7 @@ fn parts(request: &[u8]) -> Result<Option<Parts<'_>>, Malformed> {
     Ok(region.zip(get))
 }
 
-fn answer(mut call: Call, mut toll: Toll, get: &Get, cells: CellBuf, outcome: GetOutcome) {
+fn answer(mut call: Call, toll: &mut Toll, get: &Get, cells: CellBuf, outcome: GetOutcome) {
     toll.settle(&get.region, cells.size_bytes());
     // Clients before 1.3, and those that do not say, read a Get's cells from the message.
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));

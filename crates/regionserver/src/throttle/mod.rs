@@ -1,0 +1,282 @@
+//! Throttling: calls of clients pass, wait their turn, or learn that it would come too late.
+//!
+//! ```text
+//!   method ── turn(call, cost) ─┬─ now ──▶ it goes on; Toll ── settled with what was read when the call ends
+//!                               ├─ later ─▶ Gate ─ its time ─▶ network thread of its connection ─▶ it goes on
+//!                               └─ refused: RpcThrottlingException
+//! ```
+//! A call that waits is kept as its method has decoded it ([`Work`]). One thread sleeps until the next call is due. The
+//! arithmetic is in crate `quota`.
+
+mod toll;
+mod turn;
+mod waiting;
+
+use waiting::{Parked, go_on};
+
+pub(crate) use toll::{Paid, Toll};
+pub(crate) use turn::{Known, ONE_READ, Turn};
+pub(crate) use waiting::{Later, Ready, Resume, Work};
+
+use crate::error::Fault;
+use crate::options::QuotaOptions;
+use crate::usage::{OfUser, Usage, Who};
+use arc_swap::ArcSwap;
+use martite_proto as pb;
+use martite_quota::{Answer, Gate, Key, Place, Plan, Refusal, Request, Settings, Woken};
+use martite_rpc::Call;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Calls are given out in rounds so far apart: many that go on together cost one wake-up, one read and one write of their
+/// connection. Nothing of a limit is lost, because a limiter saves up what passes in 20 ms.
+const ROUND: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_millis(8);
+/// A round is so much shorter than those who passed last had waited.
+const OF_WAIT: u32 = 2;
+/// So many are given out before others may use the gate.
+const PORTION: usize = 16;
+/// How often is looked for parked calls whose clients are gone.
+const SWEEP: Duration = Duration::from_millis(100);
+/// The same while none is parked.
+const IDLE_SWEEP: Duration = Duration::from_secs(10);
+
+const STOPPING: &str = "the server is stopping";
+
+/// The limits of a server and those who wait for them.
+pub struct Throttles {
+    /// For those who look whether they are concerned at all.
+    rules: ArcSwap<Rules>,
+    state: Mutex<State>,
+    wake: Condvar,
+    options: QuotaOptions,
+    epoch: Instant,
+    pub usage: Usage,
+}
+
+struct Rules {
+    plan: Plan,
+    settings: Arc<Settings>,
+    throttling: bool,
+}
+
+struct State {
+    gate: Gate<Parked>,
+    /// When the thread wakes up by itself, and before when nobody wakes it.
+    sleeps_until_ns: u64,
+    round_ends_ns: u64,
+    stopped: bool,
+}
+
+impl State {
+    /// Whether the next call is due before the thread looks.
+    fn is_sooner(&self) -> bool {
+        self.gate.next_due_ns().is_some_and(|due_ns| due_ns.max(self.round_ends_ns) < self.sleeps_until_ns)
+    }
+}
+
+impl Throttles {
+    pub fn new(options: QuotaOptions) -> Arc<Throttles> {
+        let gate = Gate::new(Plan::off(), options.units, options.bounds);
+        Arc::new(Throttles {
+            rules: ArcSwap::from_pointee(Rules { plan: Plan::off(), settings: Arc::default(), throttling: false }),
+            state: Mutex::new(State { gate, sleeps_until_ns: 0, round_ends_ns: 0, stopped: false }),
+            wake: Condvar::new(),
+            options,
+            epoch: Instant::now(),
+            usage: Usage::default(),
+        })
+    }
+
+    fn ns(&self, at: Instant) -> u64 {
+        // A day ahead, for limiters of days to have saved up.
+        let since = at.saturating_duration_since(self.epoch) + Duration::from_hours(24);
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.ns(Instant::now())
+    }
+
+    /// Other settings, from now on. Calls that wait for a limit that is no more go on.
+    pub fn change(self: &Arc<Self>, settings: Arc<Settings>, throttling: bool) {
+        let limits = || Plan::new(settings.clone(), self.options.default_user);
+        let plan = if throttling { limits() } else { Plan::off() };
+        let mut state = self.state.lock();
+        let before = self.rules.load();
+        if before.throttling == throttling && before.settings == settings {
+            return;
+        }
+        self.rules.store(Arc::new(Rules { plan: plan.clone(), settings, throttling }));
+        let now_ns = self.now_ns();
+        let waiting = state.gate.change(plan, now_ns);
+        let ready: Vec<Box<dyn Resume>> =
+            waiting.into_iter().filter_map(|parked| self.arrive_again(&mut state.gate, parked, now_ns)).collect();
+        drop(state);
+        go_on(ready);
+        self.wake.notify_all();
+    }
+
+    /// A parked call, if it waits no longer.
+    fn arrive_again(self: &Arc<Self>, gate: &mut Gate<Parked>, parked: Parked, now_ns: u64) -> Option<Box<dyn Resume>> {
+        let Parked { waits, mut resume } = parked;
+        let who = waits.who.clone();
+        let request = Request { key: &who.key, ..waits.request(resume.size_bytes()) };
+        match gate.ask(&request, now_ns) {
+            Answer::Free => {}
+            Answer::Passes(ticket) => resume.pay(Paid::new(waits, self.clone(), ticket, Instant::now())),
+            Answer::Waits(place) => {
+                gate.park(place, &request, Parked { waits, resume }, now_ns);
+                return None;
+            }
+            Answer::Refused(refusal) => resume.refuse(refuse(&who.usage, &refusal)),
+        }
+        Some(resume)
+    }
+
+    fn park(&self, place: Place, parked: Parked) {
+        let (who, since_ns) = (parked.waits.who.clone(), parked.waits.since_ns);
+        let request = Request { key: &who.key, ..parked.waits.request(parked.resume.size_bytes()) };
+        let mut state = self.state.lock();
+        if state.stopped {
+            return parked.resume.fail(Fault::server_stopped(STOPPING));
+        }
+        // If limits have changed since it asked, the gate gives it back at once, or later.
+        state.gate.park(place, &request, parked, since_ns);
+        self.wake_if_sooner(state);
+    }
+
+    /// Calls are over.
+    fn settle(&self, now: Instant, settle: impl FnOnce(&mut Gate<Parked>, u64)) {
+        let mut state = self.state.lock();
+        settle(&mut state.gate, self.ns(now));
+        self.wake_if_sooner(state);
+    }
+
+    fn wake_if_sooner(&self, state: MutexGuard<'_, State>) {
+        let sooner = state.is_sooner();
+        drop(state);
+        if sooner {
+            self.wake.notify_all();
+        }
+    }
+
+    /// Calls that wait.
+    pub fn parked(&self) -> usize {
+        self.state.lock().gate.parked()
+    }
+
+    /// What users under limits did, those of one user or table or all.
+    pub fn usage_of(&self, user: Option<&str>, table: Option<&str>) -> pb::GetThrottleUsageResponse {
+        let wanted = |key: &Key| user.is_none_or(|user| user == &*key.user) && table.is_none_or(|t| t == &*key.table);
+        let mut response = pb::GetThrottleUsageResponse {
+            parked_calls: self.parked() as u64,
+            ..pb::GetThrottleUsageResponse::default()
+        };
+        for (key, usage) in self.usage.all().into_iter().filter(|(key, _)| wanted(key)) {
+            usage.report(&key, &mut response);
+        }
+        response
+    }
+
+    /// The life of the thread that wakes calls.
+    pub fn run(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        let mut swept = Instant::now();
+        while !state.stopped {
+            let (mut woken, now_ns) = (Woken::default(), self.now_ns());
+            while state.gate.wake(now_ns, |parked| parked.is_gone(), &mut woken, PORTION) {
+                // Network threads may wait for it.
+                MutexGuard::bump(&mut state);
+            }
+            if swept.elapsed() >= SWEEP {
+                woken.gone.extend(state.gate.sweep(self.now_ns(), |parked| parked.is_gone()));
+                swept = Instant::now();
+            }
+            let round_ends = Instant::now() + round_after(&woken);
+            MutexGuard::unlocked(&mut state, || self.deliver(woken));
+            if state.stopped {
+                return;
+            }
+            state.round_ends_ns = self.ns(round_ends);
+            match state.gate.next_due_ns() {
+                Some(due_ns) => {
+                    let until_ns = due_ns.min(self.ns(swept + SWEEP)).max(state.round_ends_ns);
+                    state.sleeps_until_ns = until_ns;
+                    let left = Duration::from_nanos(until_ns.saturating_sub(self.now_ns()));
+                    self.wake.wait_for(&mut state, left);
+                }
+                None => {
+                    state.sleeps_until_ns = u64::MAX;
+                    if state.gate.is_empty() {
+                        self.wake.wait(&mut state);
+                    } else {
+                        // What nobody uses any more is forgotten in time.
+                        self.wake.wait_for(&mut state, IDLE_SWEEP);
+                    }
+                }
+            }
+        }
+    }
+
+    fn deliver(self: &Arc<Self>, woken: Woken<Parked>) {
+        woken.gone.into_iter().for_each(|parked| parked.resume.discard());
+        let began = Instant::now();
+        let paid = woken.pass.into_iter().map(|(Parked { waits, mut resume }, ticket)| {
+            resume.pay(Paid::new(waits, self.clone(), ticket, began));
+            resume
+        });
+        go_on(paid.collect());
+    }
+
+    pub fn stop(&self) {
+        let mut state = self.state.lock();
+        state.stopped = true;
+        let now_ns = self.now_ns();
+        let waiting = state.gate.change(Plan::off(), now_ns);
+        drop(state);
+        self.wake.notify_all();
+        for parked in waiting {
+            parked.resume.fail(Fault::server_stopped(STOPPING));
+        }
+    }
+
+    /// The user whose limits count: of HBase's short names, or named by a request attribute.
+    fn user<'a>(&self, call: &'a Call) -> &'a str {
+        let named = self.options.user_override_key.as_ref().and_then(|key| {
+            let value = call.attributes.iter().find(|(name, _)| name == key);
+            value.and_then(|(_, value)| std::str::from_utf8(value).ok())
+        });
+        named.unwrap_or_else(|| short_name(&call.conn.user))
+    }
+}
+
+fn refuse(usage: &OfUser, refusal: &Refusal) -> Fault {
+    usage.refuse(refusal.limit.kind);
+    Fault::throttled(refusal.to_string())
+}
+
+/// How long until the next round: those who wait for long anyway do not notice.
+fn round_after<T>(woken: &Woken<T>) -> Duration {
+    let waited = woken.pass.iter().map(|(_, ticket)| Duration::from_nanos(ticket.parked_ns)).min();
+    (waited.unwrap_or_default() / OF_WAIT).clamp(*ROUND.start(), *ROUND.end())
+}
+
+/// `user/host@REALM` → `user`.
+pub(crate) fn short_name(user: &str) -> &str {
+    user.split(['/', '@']).next().unwrap_or(user)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_of_short_names() {
+        assert_eq!(short_name("u"), "u");
+        assert_eq!(short_name("u/host@REALM"), "u");
+        assert_eq!(short_name("u@REALM"), "u");
+        assert_eq!(short_name(""), "");
+    }
+}
