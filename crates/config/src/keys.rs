@@ -122,21 +122,23 @@ options! {
     COMPACTING_MEMSTORE: Text = "hbase.hregion.compacting.memstore.type", [], "NONE", later, "Accepted for compatibility; memstores do not compact in memory.";
 }
 "Compaction" {
-    COMPACTION_ENABLED: Bool = "hbase.regionserver.compaction.enabled", [], "true", later, "Whether files are compacted at all.";
+    COMPACTION_ENABLED: Bool = "hbase.regionserver.compaction.enabled", [], "true", start, "Whether files are compacted unless a user asks for it; compaction_switch changes it.";
     MAJOR_COMPACTION_PERIOD: Millis = "hbase.hregion.majorcompaction", [], "604800000", reload, "Time between major compactions of a region; 0: only on request.";
     MAJOR_COMPACTION_JITTER: Decimal = "hbase.hregion.majorcompaction.jitter", [], "0.50", reload, "Share of that by which regions differ.";
     COMPACTION_MIN: Count = "hbase.hstore.compaction.min", ["hbase.hstore.compactionThreshold"], "3", reload, "Files from which a minor compaction starts.";
     COMPACTION_MAX: Count = "hbase.hstore.compaction.max", [], "10", reload, "Most files of one minor compaction.";
     COMPACTION_MIN_SIZE: Size = "hbase.hstore.compaction.min.size", [], "134217728", reload, "Files smaller than this are always eligible.";
     COMPACTION_MAX_SIZE: Size = "hbase.hstore.compaction.max.size", [], "9223372036854775807", reload, "Files larger than this are left out of minor compactions.";
+    COMPACTION_MAX_SIZE_OFFPEAK: Size = "hbase.hstore.compaction.max.size.offpeak", [], "0", start, "The same during off-peak hours; 0: as at other times.";
     COMPACTION_RATIO: Decimal = "hbase.hstore.compaction.ratio", [], "1.2", reload, "A file is eligible up to this multiple of the others' sum.";
     COMPACTION_RATIO_OFFPEAK: Decimal = "hbase.hstore.compaction.ratio.offpeak", [], "5.0", reload, "The same during off-peak hours.";
-    OFFPEAK_START: Signed = "hbase.offpeak.start.hour", [], "-1", later, "First off-peak hour, 0 to 23; -1: none.";
-    OFFPEAK_END: Signed = "hbase.offpeak.end.hour", [], "-1", later, "Hour at which off-peak ends; -1: none.";
+    OFFPEAK_START: Signed = "hbase.offpeak.start.hour", [], "-1", start, "First off-peak hour, 0 to 23, in local time; -1: none. One compaction at a time takes advantage.";
+    OFFPEAK_END: Signed = "hbase.offpeak.end.hour", [], "-1", start, "Hour at which off-peak ends, be it on the next day; -1: none.";
     COMPACTION_POLICY: Text = "hbase.hstore.defaultengine.compactionpolicy.class", [], "org.apache.hadoop.hbase.regionserver.compactions.ExploringCompactionPolicy", start, "How files are chosen: ExploringCompactionPolicy, RatioBasedCompactionPolicy or FIFOCompactionPolicy.";
     STORE_ENGINE: Text = "hbase.hstore.engine.class", [], "org.apache.hadoop.hbase.regionserver.DefaultStoreEngine", later, "How a store arranges its files.";
     THROUGHPUT_LOWER: Size = "hbase.hstore.compaction.throughput.lower.bound", [], "52428800", start, "Bytes per second that compactions write while no store has too many files.";
     THROUGHPUT_HIGHER: Size = "hbase.hstore.compaction.throughput.higher.bound", [], "104857600", start, "Bytes per second that they write when a store is near the number of files at which its flushes wait; beyond it there is no limit.";
+    THROUGHPUT_OFFPEAK: Size = "hbase.hstore.compaction.throughput.offpeak", [], "9223372036854775807", start, "Bytes per second that they write during off-peak hours, however many files there are; the default is no limit.";
     THROUGHPUT_CONTROLLER: Text = "hbase.regionserver.throughput.controller", [], "org.apache.hadoop.hbase.regionserver.throttle.PressureAwareCompactionThroughputController", start, "Whether these bounds hold; NoLimitThroughputController: compactions run at full speed.";
     COMPACTION_THREADS_LARGE: Count = "hbase.regionserver.thread.compaction.large", [], "1", reload, "Threads for large compactions.";
     COMPACTION_THREADS_SMALL: Count = "hbase.regionserver.thread.compaction.small", [], "1", reload, "Threads for small compactions.";

@@ -10,6 +10,8 @@ pub trait Clock: Send + Sync + 'static {
     fn now_ms(&self) -> u64;
     /// Time since an arbitrary moment of this process. Never goes backwards.
     fn monotonic(&self) -> Duration;
+    /// Hour of the day, 0 to 23, where this machine is.
+    fn local_hour(&self) -> u8;
 }
 
 /// The machine's clocks.
@@ -24,6 +26,9 @@ impl Clock for SystemClock {
     fn monotonic(&self) -> Duration {
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed()
+    }
+    fn local_hour(&self) -> u8 {
+        jiff::Zoned::now().hour() as u8
     }
 }
 
@@ -64,6 +69,10 @@ impl Clock for ManualClock {
     }
     fn monotonic(&self) -> Duration {
         self.0.lock().monotonic
+    }
+    /// Of UTC.
+    fn local_hour(&self) -> u8 {
+        (self.now_ms() / 3_600_000 % 24) as u8
     }
 }
 

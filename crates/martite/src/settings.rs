@@ -4,12 +4,13 @@ use crate::{Failure, args, exit, info, machine, refusals, ssd_tier};
 use martite_config::{Config, Loader, keys};
 use martite_proto as pb;
 use martite_quota::{Bounds, CapacityUnits};
-use martite_region::{Durability, RegionConfig};
+use martite_region::{Durability, OffPeak, RegionConfig};
 use martite_regionserver::{CompactionBounds, Options, QuotaOptions};
 use martite_rpc::{PoolOptions, ServerOptions};
 use martite_store::StoreConfig;
 use martite_wal::WalOptions;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Reads `DIR/hbase-site.xml` and puts the flags on top of it.
@@ -127,6 +128,10 @@ pub fn store(config: &Config) -> StoreConfig {
         size => c.min_size_bytes = size,
     }
     c.max_size_bytes = config.get(keys::COMPACTION_MAX_SIZE);
+    c.max_size_off_peak_bytes = match config.get(keys::COMPACTION_MAX_SIZE_OFFPEAK) {
+        0 => c.max_size_bytes,
+        size => size,
+    };
     c.ratio = config.get(keys::COMPACTION_RATIO);
     c.ratio_off_peak = config.get(keys::COMPACTION_RATIO_OFFPEAK);
     c.major_period_ms = config.get(keys::MAJOR_COMPACTION_PERIOD);
@@ -149,8 +154,17 @@ pub fn region(config: &Config) -> RegionConfig {
         split_policy: config.get(keys::SPLIT_POLICY),
         family_flush_min_bytes: config.get(keys::FLUSH_LOWER_BOUND_MIN),
         periodic_flush_ms: config.get(keys::FLUSH_INTERVAL),
+        off_peak: Arc::new(off_peak(config)),
         ..RegionConfig::default()
     }
+}
+
+fn off_peak(config: &Config) -> OffPeak {
+    let (start, end) = (config.get(keys::OFFPEAK_START), config.get(keys::OFFPEAK_END));
+    OffPeak::new(start, end).unwrap_or_else(|| {
+        tracing::warn!(start, end, "hbase.offpeak.start.hour and .end.hour are ignored: hours are 0 to 23");
+        OffPeak::default()
+    })
 }
 
 pub fn region_server(config: &Config, memory: &Memory, info_port: u16) -> Options {
@@ -165,6 +179,7 @@ pub fn region_server(config: &Config, memory: &Memory, info_port: u16) -> Option
         small_compaction_threads: config.get(keys::COMPACTION_THREADS_SMALL).max(1) as usize,
         large_compaction_threads: config.get(keys::COMPACTION_THREADS_LARGE).max(1) as usize,
         compaction_bounds: compaction_bounds(config),
+        compactions_enabled: config.get(keys::COMPACTION_ENABLED),
         chore_period: Duration::from_millis(config.get(keys::COMPACTION_CHECK_PERIOD).max(100)),
         compaction_check_multiplier: config.get(keys::COMPACTION_CHECK_MULTIPLIER).max(1),
         region_split_limit: config.get(keys::REGION_SPLIT_LIMIT) as usize,
@@ -178,7 +193,12 @@ fn compaction_bounds(config: &Config) -> CompactionBounds {
         return CompactionBounds::NONE;
     }
     let lower = config.get(keys::THROUGHPUT_LOWER);
-    CompactionBounds { lower, higher: config.get(keys::THROUGHPUT_HIGHER).max(lower) }
+    let off_peak = match config.get(keys::THROUGHPUT_OFFPEAK) {
+        // Java's Long.MAX_VALUE.
+        none if none >= i64::MAX as u64 => u64::MAX,
+        bound => bound,
+    };
+    CompactionBounds { lower, higher: config.get(keys::THROUGHPUT_HIGHER).max(lower), off_peak }
 }
 
 fn quotas(config: &Config) -> QuotaOptions {
@@ -250,9 +270,15 @@ mod tests {
         let bounds = |settings: &[(&str, &str)]| compaction_bounds(&Config::of(settings).unwrap());
         let (lower, higher) =
             ("hbase.hstore.compaction.throughput.lower.bound", "hbase.hstore.compaction.throughput.higher.bound");
-        assert_eq!(bounds(&[]), CompactionBounds { lower: 50 << 20, higher: 100 << 20 });
-        assert_eq!(bounds(&[(lower, "1000")]), CompactionBounds { lower: 1000, higher: 100 << 20 });
-        assert_eq!(bounds(&[(lower, "2000"), (higher, "1000")]), CompactionBounds { lower: 2000, higher: 2000 });
+        let default = CompactionBounds { lower: 50 << 20, higher: 100 << 20, off_peak: u64::MAX };
+        assert_eq!(bounds(&[]), default);
+        assert_eq!(bounds(&[(lower, "1000")]), CompactionBounds { lower: 1000, ..default });
+        assert_eq!(
+            bounds(&[(lower, "2000"), (higher, "1000")]),
+            CompactionBounds { lower: 2000, higher: 2000, ..default }
+        );
+        let off_peak = "hbase.hstore.compaction.throughput.offpeak";
+        assert_eq!(bounds(&[(off_peak, "7000")]), CompactionBounds { off_peak: 7000, ..default });
         let controller = "org.apache.hadoop.hbase.regionserver.throttle.NoLimitThroughputController";
         let off = [(lower, "1000"), ("hbase.regionserver.throughput.controller", controller)];
         assert_eq!(bounds(&off), CompactionBounds::NONE);

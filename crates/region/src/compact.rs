@@ -56,8 +56,13 @@ impl Region {
         }
         let mut done = Vec::new();
         for (name, _) in self.stores.iter().filter(|(name, _)| family.is_none_or(|f| f == name)) {
-            let request = CompactionRequest { force_major: major, user: major, ..CompactionRequest::default() };
+            let turn = self.ctx.config.off_peak.turn(self.ctx.clock.local_hour());
+            let off_peak = turn.is_some();
+            let request =
+                CompactionRequest { force_major: major, user: major, off_peak, ..CompactionRequest::default() };
             if let Some(plan) = self.select_compaction(name, request)? {
+                // Others may have it if this one makes no use of it.
+                let _turn = turn.filter(|_| plan.off_peak);
                 done.push(self.run_compaction(name, plan, throttle)?);
             }
         }

@@ -1,6 +1,6 @@
 //! What a region is given by its server: [`RegionContext`], and its options: [`RegionConfig`].
 
-use crate::{Durability, Nonces, Region, RegionError};
+use crate::{Durability, Nonces, OffPeak, Region, RegionError};
 use martite_catalog::ServerName;
 use martite_env::{Clock, FileSystem};
 use martite_store::StoreContext;
@@ -68,6 +68,8 @@ pub struct RegionConfig {
     pub family_flush_min_bytes: u64,
     /// Oldest edit that may stay in memory (`hbase.regionserver.optionalcacheflushinterval`); 0: any.
     pub periodic_flush_ms: u64,
+    /// When compactions may take larger files along (`hbase.offpeak.*.hour`).
+    pub off_peak: Arc<OffPeak>,
 }
 
 impl Default for RegionConfig {
@@ -87,6 +89,7 @@ impl Default for RegionConfig {
             split_policy: "org.apache.hadoop.hbase.regionserver.SteppingSplitPolicy".into(),
             family_flush_min_bytes: 16 << 20,
             periodic_flush_ms: 3_600_000,
+            off_peak: Arc::default(),
         }
     }
 }

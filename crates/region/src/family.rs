@@ -60,6 +60,7 @@ fn overrides(family: &FamilyDescriptor, table: &TableDescriptor) -> StoreOverrid
         max_files: setting(family, table, "hbase.hstore.compaction.max"),
         min_size_bytes: setting(family, table, "hbase.hstore.compaction.min.size"),
         max_size_bytes: setting(family, table, "hbase.hstore.compaction.max.size"),
+        max_size_off_peak_bytes: setting(family, table, "hbase.hstore.compaction.max.size.offpeak"),
         ratio: setting(family, table, "hbase.hstore.compaction.ratio"),
         ratio_off_peak: setting(family, table, "hbase.hstore.compaction.ratio.offpeak"),
         major_period_ms: setting(family, table, "hbase.hregion.majorcompaction"),

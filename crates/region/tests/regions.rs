@@ -4,11 +4,13 @@
 mod rig;
 
 use bytes::Bytes;
-use martite_catalog::{Layout, RegionInfo};
+use martite_catalog::{FamilyDescriptor, Layout, RegionInfo, TableDescriptor, TableName};
 use martite_cell::CellBuf;
 use martite_env::{Clock, FileSystem};
 use martite_proto::{self as pb, Message};
-use martite_region::{Region, RegionConfig, RegionError, RegionEvents, WriteRequest, write_merge, write_split};
+use martite_region::{
+    OffPeak, Region, RegionConfig, RegionError, RegionEvents, WriteRequest, write_merge, write_split,
+};
 use martite_wal::WalReader;
 use rig::{ROOT, Rig, put};
 use std::sync::Arc;
@@ -28,6 +30,25 @@ fn markers(rig: &Rig) -> Vec<(String, Vec<u8>)> {
         }
     }
     out
+}
+
+#[test]
+fn in_off_peak_hours_a_compaction_takes_a_larger_file_along() {
+    let family = FamilyDescriptor::new("f").with("hbase.hstore.compaction.min.size", "1");
+    let table = TableDescriptor::new(TableName::parse("t").unwrap()).with_family(family);
+    // The hour, whether another compaction has the turn, and the files that are taken.
+    for (hour, is_taken, files) in [(0, false, 3), (1, false, 4), (1, true, 3), (3, false, 3)] {
+        let config = RegionConfig { off_peak: OffPeak::new(1, 3).unwrap().into(), ..RegionConfig::default() };
+        let _turn = is_taken.then(|| config.off_peak.turn(hour).unwrap());
+        let rig = Rig::with(table.clone(), config);
+        rig.clock.set(u64::from(hour) * 3_600_000 + 1);
+        for (row, bytes) in [("b1", 100_000), ("b2", 10_000), ("b3", 10_000), ("b4", 10_000)] {
+            rig.put(row, "f:a", &vec![7; bytes]).unwrap();
+            rig.region.flush(None, "as asked").unwrap();
+        }
+        let done = rig.region.compact(None, false, &martite_store::Unthrottled).unwrap();
+        assert_eq!(done[0].outcome.inputs.len(), files, "at {hour} o'clock, taken: {is_taken}");
+    }
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub struct Background {
 impl Background {
     pub(crate) fn start(self: &Arc<Self>, server: &Arc<RegionServer>) -> std::io::Result<()> {
         *self.server.lock() = Arc::downgrade(server);
-        self.compactions_on.store(true, Ordering::Release);
+        self.compactions_on.store(server.options.compactions_enabled, Ordering::Release);
         let spawn = |name: &str, run: fn(&Background)| -> std::io::Result<()> {
             let this = self.clone();
             let handle = std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&this))?;
@@ -295,7 +295,7 @@ struct Paced<'a> {
 impl Throttle for Paced<'_> {
     fn pause(&self, bytes: u64) -> Result<(), String> {
         let (pace, server) = (&self.server.pace, self.server);
-        let rest = pace.rest(bytes, server.ctx.clock.monotonic(), || pace::pressure(server));
+        let rest = pace.rest(bytes, server.ctx.clock.monotonic(), || pace::load(server));
         if !rest.is_zero() {
             std::thread::sleep(rest);
         }

@@ -25,6 +25,8 @@ pub struct Options {
     pub large_compaction_threads: usize,
     /// How fast they may go.
     pub compaction_bounds: CompactionBounds,
+    /// Whether there are any that no user asks for (`hbase.regionserver.compaction.enabled`), until a user switches them.
+    pub compactions_enabled: bool,
     /// How often the server looks for overdue flushes and compactions (`hbase.server.thread.wakefrequency`).
     pub chore_period: Duration,
     /// Every so many of these looks, compactions are started that no flush asked for
@@ -84,7 +86,8 @@ impl Default for Options {
             memstore_low_bytes: (1 << 30) / 100 * 95,
             small_compaction_threads: 1,
             large_compaction_threads: 1,
-            compaction_bounds: CompactionBounds { lower: 50 << 20, higher: 100 << 20 },
+            compaction_bounds: CompactionBounds { lower: 50 << 20, higher: 100 << 20, off_peak: u64::MAX },
+            compactions_enabled: true,
             chore_period: Duration::from_secs(10),
             compaction_check_multiplier: 1_000,
             region_split_limit: 1000,

@@ -69,6 +69,7 @@ pub struct StoreOverrides {
     pub min_size_bytes: Option<u64>,
     pub max_size_bytes: Option<u64>,
     pub ratio: Option<f64>,
+    pub max_size_off_peak_bytes: Option<u64>,
     pub ratio_off_peak: Option<f64>,
     pub major_period_ms: Option<u64>,
     pub major_jitter: Option<f64>,
@@ -203,6 +204,9 @@ impl StoreConfig {
         c.max_files = by.max_files.unwrap_or(c.max_files);
         c.min_size_bytes = by.min_size_bytes.unwrap_or(c.min_size_bytes);
         c.max_size_bytes = by.max_size_bytes.unwrap_or(c.max_size_bytes);
+        // A larger or smaller one holds at all times unless both are given.
+        let max_off_peak = by.max_size_off_peak_bytes.or(by.max_size_bytes);
+        c.max_size_off_peak_bytes = max_off_peak.unwrap_or(c.max_size_off_peak_bytes);
         c.ratio = by.ratio.unwrap_or(c.ratio);
         c.ratio_off_peak = by.ratio_off_peak.unwrap_or(c.ratio_off_peak);
         c.major_period_ms = by.major_period_ms.unwrap_or(c.major_period_ms);
