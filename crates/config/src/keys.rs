@@ -122,7 +122,7 @@ options! {
     COMPACTING_MEMSTORE: Text = "hbase.hregion.compacting.memstore.type", [], "NONE", later, "Accepted for compatibility; memstores do not compact in memory.";
 }
 "Compaction" {
-    COMPACTION_ENABLED: Bool = "hbase.regionserver.compaction.enabled", [], "true", start, "Whether files are compacted unless a user asks for it; compaction_switch changes it.";
+    COMPACTION_ENABLED: Bool = "hbase.regionserver.compaction.enabled", [], "true", start, "Whether files are compacted at all; compaction_switch changes it.";
     MAJOR_COMPACTION_PERIOD: Millis = "hbase.hregion.majorcompaction", [], "604800000", reload, "Time between major compactions of a region; 0: only on request.";
     MAJOR_COMPACTION_JITTER: Decimal = "hbase.hregion.majorcompaction.jitter", [], "0.50", reload, "Share of that by which regions differ.";
     COMPACTION_MIN: Count = "hbase.hstore.compaction.min", ["hbase.hstore.compactionThreshold"], "3", reload, "Files from which a minor compaction starts.";

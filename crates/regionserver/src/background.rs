@@ -35,12 +35,11 @@ pub(crate) struct Job {
     pub region: String,
     pub family: Option<Vec<u8>>,
     pub major: bool,
-    pub user: bool,
 }
 
 impl Job {
     pub(crate) fn new(region: &str) -> Job {
-        Job { region: region.to_owned(), family: None, major: false, user: false }
+        Job { region: region.to_owned(), family: None, major: false }
     }
 }
 
@@ -160,8 +159,23 @@ impl Background {
         self.prefetches.push(Job::new(region));
     }
 
+    /// Those that wait or run end where they are if it is switched off.
     pub(crate) fn switch_compactions(&self, on: bool) -> bool {
-        self.compactions_on.swap(on, Ordering::AcqRel)
+        let before = self.compactions_on.swap(on, Ordering::AcqRel);
+        if !on {
+            self.clear_compactions();
+        }
+        before
+    }
+
+    /// Whether a compaction is to be finished.
+    fn may_go_on(&self) -> Result<(), String> {
+        self.pause(0)?;
+        if self.compactions_on.load(Ordering::Acquire) {
+            Ok(())
+        } else {
+            Err("compactions are switched off".to_owned())
+        }
     }
 
     pub(crate) fn clear_compactions(&self) {
@@ -216,7 +230,7 @@ impl Background {
             let again = self.compact(&server, &job);
             self.compactions.done(&job);
             if again {
-                self.want_compaction(Job { user: false, ..job });
+                self.want_compaction(job);
             }
         }
     }
@@ -224,8 +238,9 @@ impl Background {
     /// True: the region has enough files for another round.
     fn compact(&self, server: &Arc<RegionServer>, job: &Job) -> bool {
         let Some(region) = server.online.by_encoded(&job.region) else { return false };
-        let allowed = self.compactions_on.load(Ordering::Acquire) && region.table().is_compaction_enabled();
-        if !(job.user || allowed) {
+        // Whoever asked for it, as in HBase.
+        if !(self.compactions_on.load(Ordering::Acquire) && region.table().is_compaction_enabled()) {
+            tracing::debug!(region = %region.info().name_string(), "no compaction: they are switched off");
             return false;
         }
         match region.compact(job.family.as_deref(), job.major, &Paced { background: self, server }) {
@@ -233,7 +248,7 @@ impl Background {
                 server.split_if_wanted(&region);
                 !done.is_empty() && !job.major && region.needs_compaction()
             }
-            Err(e) if region.is_closed() || self.stopped.load(Ordering::Acquire) => {
+            Err(e) if region.is_closed() || self.may_go_on().is_err() => {
                 tracing::debug!(region = %region.info().name_string(), error = %e, "compaction given up");
                 false
             }
@@ -299,7 +314,7 @@ impl Throttle for Paced<'_> {
         if !rest.is_zero() {
             std::thread::sleep(rest);
         }
-        self.background.pause(bytes)
+        self.background.may_go_on()
     }
 }
 

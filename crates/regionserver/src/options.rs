@@ -25,7 +25,7 @@ pub struct Options {
     pub large_compaction_threads: usize,
     /// How fast they may go.
     pub compaction_bounds: CompactionBounds,
-    /// Whether there are any that no user asks for (`hbase.regionserver.compaction.enabled`), until a user switches them.
+    /// Whether there are any (`hbase.regionserver.compaction.enabled`), until a user switches them.
     pub compactions_enabled: bool,
     /// How often the server looks for overdue flushes and compactions (`hbase.server.thread.wakefrequency`).
     pub chore_period: Duration,

@@ -29,7 +29,6 @@ impl RegionServer {
             region: region.info().encoded_name().to_owned(),
             family: q.family.as_ref().map(|f| f.to_vec()),
             major: q.major.unwrap_or(false),
-            user: true,
         });
         Ok(pb::CompactRegionResponse {})
     }

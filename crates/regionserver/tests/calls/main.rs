@@ -1,6 +1,7 @@
-//! Calls under limits, by a client over a socket, on a region server in memory.
+//! Calls by a client over a socket, on a region server in memory.
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod compactions;
 mod gets;
 mod multi_parts;
 mod rig;

@@ -1,5 +1,6 @@
 //! A region server in memory, behind a socket.
 
+use bytes::Bytes;
 use martite_blockcache::BlockCache;
 use martite_catalog::{FamilyDescriptor, Layout, RegionInfo, ServerName, TableDescriptor, TableName};
 use martite_env::{Clock, MemFs, SeededRandom, SystemClock};
@@ -70,13 +71,14 @@ fn server_name() -> ServerName {
     ServerName::new("h", 1, 1)
 }
 
-fn region_of(table: &str) -> RegionInfo {
+pub fn region_of(table: &str) -> RegionInfo {
     RegionInfo::new(TableName::new("default", table).unwrap(), "", "", 1)
 }
 
 /// A server with the tables `free` and `slow`, of which `slow` takes so many requests a second.
 pub struct Rig {
     pub fs: MemFs,
+    pub background: Arc<Background>,
     pub regions: Arc<RegionServer>,
     server: Server,
     pub client: Arc<Client>,
@@ -117,13 +119,17 @@ fn context(fs: &MemFs, clock: &Arc<dyn Clock>, background: &Arc<Background>) -> 
 
 impl Rig {
     pub async fn start(pool: PoolOptions, limit: usize) -> Rig {
+        Rig::with(pool, limit, Options::default()).await
+    }
+
+    pub async fn with(pool: PoolOptions, limit: usize, options: Options) -> Rig {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (fs, background) = (MemFs::with_clock(clock.clone()), Arc::new(Background::default()));
         let ctx = context(&fs, &clock, &background);
         let (pool, alone) = (Pool::new(pool).unwrap(), Arc::new(Alone));
-        let options = Options::default();
+        let (ours, alone) = (background.clone(), alone.clone());
         let regions =
-            RegionServer::start(server_name(), ctx.clone(), options, background, pool, alone.clone(), alone).unwrap();
+            RegionServer::start(server_name(), ctx.clone(), options, ours, pool, alone.clone(), alone).unwrap();
         for table in ["free", "slow"] {
             let (info, family) = (region_of(table), FamilyDescriptor::new("f"));
             let table = Arc::new(TableDescriptor::new(info.table().clone()).with_family(family));
@@ -143,7 +149,7 @@ impl Rig {
         let server = Server::bind(addr, service, ServerOptions::default(), Shards::start(1).unwrap()).unwrap();
         let options = ClientOptions::new("ClientService");
         let client = Arc::new(Client::connect(server.local_addr(), &options).await.unwrap());
-        Rig { fs, regions, server, client, limit }
+        Rig { fs, background, regions, server, client, limit }
     }
 
     pub async fn has(&self, table: &str, row: &str) -> bool {
@@ -153,6 +159,12 @@ impl Rig {
         let message = request.encode_to_vec();
         let answer = self.client.call_with("Get", &message, b"", CallOptions::default()).await.unwrap();
         pb::GetResponse::decode(answer.message).unwrap().result.is_some_and(|result| result.exists())
+    }
+
+    /// A call of AdminService.
+    pub async fn administer(&self, method: &str, request: impl Message) -> Bytes {
+        let client = Client::connect(self.server.local_addr(), &ClientOptions::new("AdminService")).await.unwrap();
+        client.call_with(method, &request.encode_to_vec(), b"", CallOptions::default()).await.unwrap().message
     }
 
     pub async fn until(&self, what: impl AsyncFn() -> bool) {
