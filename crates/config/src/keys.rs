@@ -118,7 +118,7 @@ options! {
     FLUSH_LOWER_BOUND_MIN: Size = "hbase.hregion.percolumnfamilyflush.size.lower.bound.min", [], "16777216", reload, "Families smaller than this may stay in memory when others are flushed.";
     FLUSHER_COUNT: Count = "hbase.hstore.flusher.count", [], "2", later, "Threads that flush.";
     BLOCKING_STORE_FILES: Count = "hbase.hstore.blockingStoreFiles", [], "16", reload, "Files of a store from which its flushes wait for compaction.";
-    BLOCKING_WAIT_TIME: Millis = "hbase.hstore.blockingWaitTime", [], "90000", later, "Longest such wait.";
+    BLOCKING_WAIT_TIME: Millis = "hbase.hstore.blockingWaitTime", [], "90000", start, "Longest such wait. When the memory of all memstores is short, flushes do not wait.";
     COMPACTING_MEMSTORE: Text = "hbase.hregion.compacting.memstore.type", [], "NONE", later, "Accepted for compatibility; memstores do not compact in memory.";
 }
 "Compaction" {

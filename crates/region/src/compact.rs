@@ -113,6 +113,11 @@ impl Region {
         self.stores.iter().map(|(_, store)| store.compaction_pressure()).fold(0.0, f64::max)
     }
 
+    /// Whether a store has `hbase.hstore.blockingStoreFiles` and compactions may make them fewer.
+    pub fn has_too_many_files(&self) -> bool {
+        self.table.is_compaction_enabled() && self.stores.iter().any(|(_, store)| store.compaction_priority() <= 0)
+    }
+
     /// Families that are due for a periodic major compaction.
     pub fn needs_major_compaction(&self) -> Vec<Bytes> {
         let now_ms = self.ctx.clock.now_ms();

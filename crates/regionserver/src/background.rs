@@ -3,8 +3,8 @@
 //! One thread flushes, a few compact, one fills the cache; a thread of its own looks every few seconds for what is overdue (old edits,
 //! periodic major compactions, expired scanner leases). Each asked-for piece of work is queued once.
 
-use crate::RegionServer;
-use crate::pace;
+use crate::delays::{Delays, Verdict};
+use crate::{RegionServer, pace};
 use martite_region::{Region, RegionError, RegionEvents};
 use martite_store::Throttle;
 use parking_lot::{Condvar, Mutex};
@@ -43,6 +43,13 @@ impl Job {
     }
 }
 
+enum Popped {
+    Job(Job),
+    /// The time is over.
+    Nothing,
+    Stopped,
+}
+
 impl Queue {
     fn push(&self, job: Job) -> bool {
         let mut state = self.state.lock();
@@ -55,17 +62,28 @@ impl Queue {
     }
     /// None: stopped.
     fn pop(&self) -> Option<Job> {
+        match self.pop_within(None) {
+            Popped::Job(job) => Some(job),
+            Popped::Nothing | Popped::Stopped => None,
+        }
+    }
+    /// Waits for a job, `longest` at most.
+    fn pop_within(&self, longest: Option<Duration>) -> Popped {
         let mut state = self.state.lock();
         loop {
             if state.stopped {
-                return None;
+                return Popped::Stopped;
             }
             if let Some(job) = state.waiting.pop_front() {
                 state.known.remove(&job);
                 state.running.push(job.clone());
-                return Some(job);
+                return Popped::Job(job);
             }
-            self.changed.wait(&mut state);
+            match longest {
+                None => self.changed.wait(&mut state),
+                Some(longest) if self.changed.wait_for(&mut state, longest).timed_out() => return Popped::Nothing,
+                Some(_) => {}
+            }
         }
     }
     fn done(&self, job: &Job) {
@@ -98,6 +116,7 @@ impl Queue {
 #[derive(Default)]
 pub struct Background {
     flushes: Queue,
+    delays: Delays,
     compactions: Queue,
     prefetches: Queue,
     stopped: AtomicBool,
@@ -148,7 +167,21 @@ impl Background {
     }
 
     pub(crate) fn want_flush(&self, region: &str) {
+        // Each write to a region whose flush waits asks for it.
+        if !self.delays.waits(region) {
+            self.flushes.push(Job::new(region));
+        }
+    }
+
+    /// The server needs the memory.
+    pub(crate) fn want_flush_now(&self, region: &str) {
+        self.delays.overrule(region);
         self.flushes.push(Job::new(region));
+    }
+
+    /// Flushes that wait for a compaction.
+    pub fn flushes_delayed(&self) -> usize {
+        self.delays.count()
     }
 
     pub(crate) fn want_compaction(&self, job: Job) {
@@ -199,17 +232,50 @@ impl Background {
     }
 
     fn run_flushes(&self) {
-        while let Some(job) = self.flushes.pop() {
-            let Some(server) = self.server() else { return };
-            self.flush(&server, &job);
-            self.flushes.done(&job);
-            let _writers = self.room.0.lock();
-            self.room.1.notify_all();
+        loop {
+            let Some((now, longest)) = self.server().map(|server| server.flush_times()) else { return };
+            match self.flushes.pop_within(self.delays.next(now, longest)) {
+                Popped::Job(job) => {
+                    let Some(server) = self.server() else { return };
+                    self.flush(&server, &job);
+                    self.flushes.done(&job);
+                    let _writers = self.room.0.lock();
+                    self.room.1.notify_all();
+                }
+                Popped::Nothing => {
+                    let Some((now, longest)) = self.server().map(|server| server.flush_times()) else { return };
+                    for region in self.delays.over(now, longest) {
+                        self.flushes.push(Job::new(&region));
+                    }
+                }
+                Popped::Stopped => return,
+            }
         }
     }
 
+    /// Whether a region's flush goes on: more files would cost its reads more than its writers are spared.
+    fn may_flush(&self, server: &RegionServer, region: &Region, job: &Job) -> bool {
+        let compacts = self.compactions_on.load(Ordering::Acquire) && !region.info().is_meta();
+        let (now, longest) = server.flush_times();
+        let too_many = compacts && region.has_too_many_files();
+        let (name, verdict) = (region.info().name_string(), self.delays.judge(&job.region, too_many, now, longest));
+        match verdict {
+            Verdict::Goes => {}
+            Verdict::GoesAnyway => tracing::info!(region = %name, "flushed although there are too many store files"),
+            Verdict::Begins => {
+                tracing::warn!(region = %name, longest = ?longest, "too many store files: the flush waits for a compaction");
+                self.want_compaction(Job::new(&job.region));
+            }
+            Verdict::Waits => {}
+        }
+        matches!(verdict, Verdict::Goes | Verdict::GoesAnyway)
+    }
+
     fn flush(&self, server: &Arc<RegionServer>, job: &Job) {
-        let Some(region) = server.online.by_encoded(&job.region) else { return };
+        let Some(region) = server.online.by_encoded(&job.region) else { return self.delays.forget(&job.region) };
+        if !self.may_flush(server, &region, job) {
+            return;
+        }
         match region.flush(None, "memstore size") {
             Ok(outcome) => {
                 if outcome.compaction_needed {
@@ -229,6 +295,9 @@ impl Background {
             let Some(server) = self.server() else { return };
             let again = self.compact(&server, &job);
             self.compactions.done(&job);
+            if self.delays.waits(&job.region) {
+                self.flushes.push(Job::new(&job.region));
+            }
             if again {
                 self.want_compaction(job);
             }

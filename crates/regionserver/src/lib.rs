@@ -13,6 +13,7 @@ mod admin;
 mod background;
 mod cells;
 mod client;
+mod delays;
 mod error;
 mod fields;
 mod gather;
@@ -280,10 +281,22 @@ impl RegionServer {
         )))
     }
 
+    /// Rather of a region whose flush would not have to wait, unless another one has more than twice as much.
     fn flush_largest(&self) {
-        if let Some(region) = self.online.all().into_iter().max_by_key(|r| r.memstore_heap_bytes()) {
-            self.background.want_flush(region.info().encoded_name());
+        let all = self.online.all();
+        let largest = all.iter().max_by_key(|r| r.memstore_heap_bytes());
+        let free = all.iter().filter(|r| !r.has_too_many_files()).max_by_key(|r| r.memstore_heap_bytes());
+        let enough = |free: &&Arc<Region>| {
+            largest.is_some_and(|largest| largest.memstore_heap_bytes() <= 2 * free.memstore_heap_bytes())
+        };
+        if let Some(region) = free.filter(enough).or(largest) {
+            self.background.want_flush_now(region.info().encoded_name());
         }
+    }
+
+    /// The time now, and the longest that a flush waits for a compaction.
+    pub(crate) fn flush_times(&self) -> (Duration, Duration) {
+        (self.ctx.clock.monotonic(), self.options.blocking_wait)
     }
 
     pub(crate) fn split_if_wanted(&self, region: &Arc<Region>) {

@@ -27,6 +27,8 @@ pub struct Options {
     pub compaction_bounds: CompactionBounds,
     /// Whether there are any (`hbase.regionserver.compaction.enabled`), until a user switches them.
     pub compactions_enabled: bool,
+    /// Longest that a flush waits for a compaction when a store has too many files (`hbase.hstore.blockingWaitTime`).
+    pub blocking_wait: Duration,
     /// How often the server looks for overdue flushes and compactions (`hbase.server.thread.wakefrequency`).
     pub chore_period: Duration,
     /// Every so many of these looks, compactions are started that no flush asked for
@@ -88,6 +90,7 @@ impl Default for Options {
             large_compaction_threads: 1,
             compaction_bounds: CompactionBounds { lower: 50 << 20, higher: 100 << 20, off_peak: u64::MAX },
             compactions_enabled: true,
+            blocking_wait: Duration::from_secs(90),
             chore_period: Duration::from_secs(10),
             compaction_check_multiplier: 1_000,
             region_split_limit: 1000,

@@ -1,44 +1,75 @@
-//! Compactions that are switched off, by the configuration or by a user.
+//! Compactions that are switched off, by the configuration or by a user, and flushes that wait for one.
 
-use crate::rig::{Rig, region_of, specifier};
+use crate::rig::Rig;
+use martite_catalog::TableDescriptor;
 use martite_proto as pb;
 use martite_regionserver::Options;
 use martite_rpc::PoolOptions;
 use pb::Message;
-
-/// Files of the one family of `free`.
-fn files(rig: &Rig) -> usize {
-    let region = rig.regions.online.by_name(region_of("free").name()).unwrap();
-    region.stores()[0].1.files().len()
-}
-
-/// Asks for a major compaction and waits until it has ended, or has been left out.
-async fn compact(rig: &Rig) {
-    let region = specifier("free");
-    rig.administer("CompactRegion", pb::CompactRegionRequest { region, major: Some(true), family: None }).await;
-    let name = region_of("free").encoded_name().to_owned();
-    rig.until(async || rig.background.compactions_of(&name) == (false, false)).await;
-}
+use std::time::Duration;
 
 async fn switch(rig: &Rig, enabled: bool) -> bool {
     let answer = rig.administer("CompactionSwitch", pb::CompactionSwitchRequest { enabled }).await;
     pb::CompactionSwitchResponse::decode(answer).unwrap().prev_state
 }
 
+/// A row in a file of its own.
+async fn flushed(rig: &Rig, row: &str) {
+    rig.multi(row, 1, 0).await.unwrap().unwrap();
+    rig.flush().await;
+}
+
 #[tokio::test]
 async fn there_are_none_whoever_asks_until_they_are_switched_on() {
     let options = Options { compactions_enabled: false, ..Options::default() };
-    let rig = Rig::with(PoolOptions::new(2), 1000, options).await;
-    for i in 0..4 {
-        rig.multi(&format!("row-{i}"), 1, 0).await.unwrap().unwrap();
-        let request = pb::FlushRegionRequest { region: specifier("free"), ..Default::default() };
-        rig.administer("FlushRegion", request).await;
+    let rig = Rig::with(PoolOptions::new(2), 1000, options, |table| table).await;
+    for row in ["a", "b", "c", "d"] {
+        flushed(&rig, row).await;
     }
-    compact(&rig).await;
-    assert_eq!(files(&rig), 4);
+    rig.compact().await;
+    assert_eq!(rig.files(), 4);
     assert!(!switch(&rig, true).await);
-    compact(&rig).await;
-    assert_eq!(files(&rig), 1);
+    rig.compact().await;
+    assert_eq!(rig.files(), 1);
     assert!(switch(&rig, false).await);
+    rig.end().await;
+}
+
+/// Two files are too many, each write wants a flush, and no compaction comes by itself.
+fn crowded(table: TableDescriptor) -> TableDescriptor {
+    let few = table.with("hbase.hstore.blockingStoreFiles", "2").with("hbase.hstore.compaction.min", "100");
+    few.with("MEMSTORE_FLUSHSIZE", "1")
+}
+
+async fn crowded_rig(blocking_wait: Duration) -> Rig {
+    let rig = Rig::with(PoolOptions::new(2), 1000, Options { blocking_wait, ..Options::default() }, crowded).await;
+    for (row, files) in [("a", 1), ("b", 2)] {
+        rig.multi(row, 1, 0).await.unwrap().unwrap();
+        rig.until(async || rig.files() == files).await;
+    }
+    rig.multi("c", 1, 0).await.unwrap().unwrap();
+    rig
+}
+
+#[tokio::test]
+async fn with_too_many_files_a_flush_waits_for_a_compaction() {
+    let rig = crowded_rig(Duration::from_hours(1)).await;
+    rig.until(async || rig.background.flushes_delayed() == 1).await;
+    assert_eq!(rig.files(), 2);
+    rig.compact().await;
+    rig.until(async || rig.background.flushes_delayed() == 0 && rig.files() == 2).await;
+    assert!(rig.has("free", "a").await && rig.has("free", "c").await);
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn such_a_flush_waits_no_longer_than_it_may_and_not_where_a_user_asks() {
+    let rig = crowded_rig(Duration::from_millis(300)).await;
+    rig.until(async || rig.files() == 3).await;
+    rig.end().await;
+    let rig = crowded_rig(Duration::from_hours(1)).await;
+    rig.until(async || rig.background.flushes_delayed() == 1).await;
+    rig.flush().await;
+    assert_eq!(rig.files(), 3);
     rig.end().await;
 }

@@ -119,10 +119,16 @@ fn context(fs: &MemFs, clock: &Arc<dyn Clock>, background: &Arc<Background>) -> 
 
 impl Rig {
     pub async fn start(pool: PoolOptions, limit: usize) -> Rig {
-        Rig::with(pool, limit, Options::default()).await
+        Rig::with(pool, limit, Options::default(), |table| table).await
     }
 
-    pub async fn with(pool: PoolOptions, limit: usize, options: Options) -> Rig {
+    /// `set` makes both tables what they are.
+    pub async fn with(
+        pool: PoolOptions,
+        limit: usize,
+        options: Options,
+        set: impl Fn(TableDescriptor) -> TableDescriptor,
+    ) -> Rig {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let (fs, background) = (MemFs::with_clock(clock.clone()), Arc::new(Background::default()));
         let ctx = context(&fs, &clock, &background);
@@ -132,7 +138,7 @@ impl Rig {
             RegionServer::start(server_name(), ctx.clone(), options, ours, pool, alone.clone(), alone).unwrap();
         for table in ["free", "slow"] {
             let (info, family) = (region_of(table), FamilyDescriptor::new("f"));
-            let table = Arc::new(TableDescriptor::new(info.table().clone()).with_family(family));
+            let table = Arc::new(set(TableDescriptor::new(info.table().clone()).with_family(family)));
             Region::create(&ctx, &info, &table).unwrap();
             regions.open_region(&info, &table).unwrap();
         }
@@ -159,6 +165,25 @@ impl Rig {
         let message = request.encode_to_vec();
         let answer = self.client.call_with("Get", &message, b"", CallOptions::default()).await.unwrap();
         pb::GetResponse::decode(answer.message).unwrap().result.is_some_and(|result| result.exists())
+    }
+
+    /// Files of the one family of `free`.
+    pub fn files(&self) -> usize {
+        let region = self.regions.online.by_name(region_of("free").name()).unwrap();
+        region.stores()[0].1.files().len()
+    }
+
+    /// Asks for a major compaction of `free` and waits until it has ended, or has been left out.
+    pub async fn compact(&self) {
+        let region = specifier("free");
+        self.administer("CompactRegion", pb::CompactRegionRequest { region, major: Some(true), family: None }).await;
+        let name = region_of("free").encoded_name().to_owned();
+        self.until(async || self.background.compactions_of(&name) == (false, false)).await;
+    }
+
+    pub async fn flush(&self) {
+        let request = pb::FlushRegionRequest { region: specifier("free"), ..Default::default() };
+        self.administer("FlushRegion", request).await;
     }
 
     /// A call of AdminService.
