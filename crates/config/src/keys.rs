@@ -164,7 +164,7 @@ options! {
 }
 "Write-ahead log" {
     WAL_HSYNC: Bool = "hbase.wal.hsync", [], "true", start, "Force each acknowledged write to the disk. HBase's default is false, because its replicas hold a copy; standalone has none.";
-    LOG_ROLL_PERIOD: Millis = "hbase.regionserver.logroll.period", [], "3600000", later, "Age at which a log file is closed.";
+    LOG_ROLL_PERIOD: Millis = "hbase.regionserver.logroll.period", [], "3600000", start, "Age at which a log file with entries is followed by a new one; 0: any.";
     LOG_ROLL_MULTIPLIER: Decimal = "hbase.regionserver.logroll.multiplier", [], "0.5", start, "Share of the block size at which a log file is closed.";
     LOG_BLOCK_SIZE: Size = "hbase.regionserver.hlog.blocksize", [], "268435456", start, "Block size of log files.";
     MAX_LOGS: Count = "hbase.regionserver.maxlogs", [], "0", start, "Log files from which regions are flushed to free them; 0: by memstore size, at least 32.";

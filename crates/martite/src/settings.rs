@@ -180,6 +180,7 @@ pub fn region_server(config: &Config, memory: &Memory, info_port: u16) -> Option
         large_compaction_threads: config.get(keys::COMPACTION_THREADS_LARGE).max(1) as usize,
         compaction_bounds: compaction_bounds(config),
         compactions_enabled: config.get(keys::COMPACTION_ENABLED),
+        log_roll_period: Duration::from_millis(config.get(keys::LOG_ROLL_PERIOD)),
         blocking_wait: Duration::from_millis(config.get(keys::BLOCKING_WAIT_TIME)),
         chore_period: Duration::from_millis(config.get(keys::COMPACTION_CHECK_PERIOD).max(100)),
         compaction_check_multiplier: config.get(keys::COMPACTION_CHECK_MULTIPLIER).max(1),

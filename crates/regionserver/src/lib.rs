@@ -18,6 +18,7 @@ mod error;
 mod fields;
 mod gather;
 mod keep;
+mod log_age;
 mod mutation;
 mod online;
 mod options;
@@ -49,6 +50,7 @@ use martite_proto as pb;
 use martite_region::{Region, RegionContext, RegionError};
 use martite_rpc::{Call, Pool};
 use pace::Pace;
+use parking_lot::Mutex;
 use space::Space;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -83,6 +85,7 @@ pub struct RegionServer {
     stopping: AtomicBool,
     /// How often [`RegionServer::run_chores`] has run.
     chore_rounds: AtomicU64,
+    log_age: Mutex<log_age::LogAge>,
     started_ms: u64,
 }
 
@@ -119,6 +122,7 @@ impl RegionServer {
             link,
             stopping: AtomicBool::new(false),
             chore_rounds: AtomicU64::new(0),
+            log_age: Mutex::default(),
         });
         server.background.start(&server)?;
         Ok(server)
@@ -342,10 +346,22 @@ impl RegionServer {
                 }
             }
         }
+        self.roll_old_log();
         for candidate in self.ctx.wal.flush_candidates() {
             if let Ok(encoded) = std::str::from_utf8(&candidate.region) {
                 self.background.want_flush(encoded);
             }
+        }
+    }
+
+    fn roll_old_log(&self) {
+        let (wal, now) = (&self.ctx.wal, self.ctx.clock.monotonic());
+        if !self.log_age.lock().is_due(&wal.stats(), now, self.options.log_roll_period) {
+            return;
+        }
+        if let Err(e) = wal.roll() {
+            // A log that has failed stops the server by itself.
+            tracing::warn!(error = %e, "the log was not rolled after its period");
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Options {
     pub compactions_enabled: bool,
     /// Longest that a flush waits for a compaction when a store has too many files (`hbase.hstore.blockingWaitTime`).
     pub blocking_wait: Duration,
+    /// Age at which a log file is followed by a new one (`hbase.regionserver.logroll.period`); zero: any.
+    pub log_roll_period: Duration,
     /// How often the server looks for overdue flushes and compactions (`hbase.server.thread.wakefrequency`).
     pub chore_period: Duration,
     /// Every so many of these looks, compactions are started that no flush asked for
@@ -91,6 +93,7 @@ impl Default for Options {
             compaction_bounds: CompactionBounds { lower: 50 << 20, higher: 100 << 20, off_peak: u64::MAX },
             compactions_enabled: true,
             blocking_wait: Duration::from_secs(90),
+            log_roll_period: Duration::from_hours(1),
             chore_period: Duration::from_secs(10),
             compaction_check_multiplier: 1_000,
             region_split_limit: 1000,
