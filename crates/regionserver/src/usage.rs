@@ -52,6 +52,7 @@ pub struct OfOperation {
 }
 
 impl Usage {
+    /// A user and a table; made known if they are new.
     pub(crate) fn of(&self, user: &str, table: &TableName) -> Arc<Who> {
         let mut known = self.0.lock();
         if let Some(who) = known.users.get(user).and_then(|tables| tables.get(table.as_str())) {

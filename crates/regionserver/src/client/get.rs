@@ -75,7 +75,7 @@ impl RegionServer {
                     let mut toll = Toll::default();
                     match self.turn_like(&mut known, &call, &mut toll, &get.region, ONE_GET) {
                         Turn::Now => ready.push(Ready { call, toll, work: get }),
-                        turn => self.stop_get(call, toll, get, turn),
+                        turn => self.take_turn(call, toll, get, turn),
                     }
                 }
                 Err(fault) => call.responder.fail(fault.into_exception()),
@@ -125,15 +125,12 @@ impl RegionServer {
 
     #[inline]
     fn begin_get(self: &Arc<Self>, call: Call, mut toll: Toll, get: Get) {
-        match self.turn(&call, &mut toll, &get.region, ONE_GET) {
-            Turn::Now => self.run_get(Ready { call, toll, work: get }),
-            turn => self.stop_get(call, toll, get, turn),
-        }
+        let turn = self.turn(&call, &mut toll, &get.region, ONE_GET);
+        self.take_turn(call, toll, get, turn);
     }
 
-    /// It does not go on now.
     #[inline]
-    fn stop_get(self: &Arc<Self>, call: Call, toll: Toll, get: Get, turn: Turn<'_>) {
+    fn take_turn(self: &Arc<Self>, call: Call, toll: Toll, get: Get, turn: Turn<'_>) {
         match turn {
             Turn::Now => self.run_get(Ready { call, toll, work: get }),
             Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
