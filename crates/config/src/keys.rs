@@ -137,7 +137,7 @@ options! {
     COMPACTION_POLICY: Text = "hbase.hstore.defaultengine.compactionpolicy.class", [], "org.apache.hadoop.hbase.regionserver.compactions.ExploringCompactionPolicy", start, "How files are chosen: ExploringCompactionPolicy, RatioBasedCompactionPolicy or FIFOCompactionPolicy.";
     STORE_ENGINE: Text = "hbase.hstore.engine.class", [], "org.apache.hadoop.hbase.regionserver.DefaultStoreEngine", later, "How a store arranges its files.";
     THROUGHPUT_LOWER: Size = "hbase.hstore.compaction.throughput.lower.bound", [], "52428800", start, "Bytes per second that compactions write while no store has too many files.";
-    THROUGHPUT_HIGHER: Size = "hbase.hstore.compaction.throughput.higher.bound", [], "104857600", start, "Bytes per second that they write when a store is near the number of files at which its flushes wait; beyond it there is no limit.";
+    THROUGHPUT_HIGHER: Size = "hbase.hstore.compaction.throughput.higher.bound", [], "104857600", start, "Bytes per second that they write when a store is near the number of files at which its flushes wait; there, there is no limit.";
     THROUGHPUT_OFFPEAK: Size = "hbase.hstore.compaction.throughput.offpeak", [], "9223372036854775807", start, "Bytes per second that they write during off-peak hours, however many files there are; the default is no limit.";
     THROUGHPUT_CONTROLLER: Text = "hbase.regionserver.throughput.controller", [], "org.apache.hadoop.hbase.regionserver.throttle.PressureAwareCompactionThroughputController", start, "Whether these bounds hold; NoLimitThroughputController: compactions run at full speed.";
     COMPACTION_THREADS_LARGE: Count = "hbase.regionserver.thread.compaction.large", [], "1", reload, "Threads for large compactions.";

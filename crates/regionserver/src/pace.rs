@@ -7,9 +7,10 @@
 //! |---|---|
 //! | up to `hbase.hstore.compaction.min` | the lower bound |
 //! | between | in proportion, up to the higher bound |
-//! | more than the blocking number | no limit |
+//! | the blocking number and more | no limit |
 //!
-//! In off-peak hours a bound of their own takes the place of the first two.
+//! In off-peak hours a bound of their own takes the place of the first two. HBase lifts the limit with one file more, after a flush
+//! has waited in vain.
 //!
 //! HBase sleeps when it has written as much as a second allows; here a compaction rests after some 64 KiB, so that it has the processor
 //! and the disk for a fraction of a millisecond at a time. What is read and what is written count half each: a compaction
@@ -49,7 +50,7 @@ impl CompactionBounds {
 
     /// None: no limit.
     fn rate(self, Load { pressure, is_off_peak }: Load) -> Option<f64> {
-        if pressure > 1.0 || self == CompactionBounds::NONE || (is_off_peak && self.off_peak == u64::MAX) {
+        if pressure >= 1.0 || self == CompactionBounds::NONE || (is_off_peak && self.off_peak == u64::MAX) {
             return None;
         }
         let (lower, higher) = (self.lower as f64, self.higher as f64);
@@ -119,18 +120,18 @@ mod tests {
     #[test]
     fn the_rate_follows_the_pressure() {
         let work = Duration::from_micros(150);
-        for (pressure, mib) in [(0.0, 100.0), (0.5, 150.0), (1.0, 200.0)] {
+        for (pressure, mib) in [(0.0, 100.0), (0.5, 150.0), (0.9, 190.0)] {
             let found = written(&Pace::new(BOUNDS), (pressure, false), work);
             assert!((mib - 0.1..=mib + 2.1).contains(&found), "pressure {pressure}: {found} MiB");
         }
         let full_speed = 2e6 / 150.0 * 32.0 / 1024.0;
-        assert!(written(&Pace::new(BOUNDS), (1.01, false), work) > full_speed - 1.0);
+        assert!(written(&Pace::new(BOUNDS), (1.0, false), work) > full_speed - 1.0);
         assert!(written(&Pace::new(CompactionBounds::NONE), (0.0, false), work) > full_speed - 1.0);
-        for pressure in [0.0, 1.0] {
+        for pressure in [0.0, 0.9] {
             let found = written(&Pace::new(BOUNDS), (pressure, true), work);
             assert!((299.9..=303.1).contains(&found), "off-peak, pressure {pressure}: {found} MiB");
         }
-        assert!(written(&Pace::new(BOUNDS), (1.01, true), work) > full_speed - 1.0);
+        assert!(written(&Pace::new(BOUNDS), (1.0, true), work) > full_speed - 1.0);
         let bounds = CompactionBounds { off_peak: u64::MAX, ..BOUNDS };
         assert!(written(&Pace::new(bounds), (0.0, true), work) > full_speed - 1.0);
     }
