@@ -197,6 +197,10 @@ impl Background {
         let before = self.compactions_on.swap(on, Ordering::AcqRel);
         if !on {
             self.clear_compactions();
+            // There is nothing to wait for any more.
+            for (region, _) in self.delays.waiting() {
+                self.flushes.push(Job::new(&region));
+            }
         }
         before
     }

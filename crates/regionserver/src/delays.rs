@@ -59,7 +59,7 @@ impl Delays {
     }
 
     /// Flushes that wait, and since when.
-    fn waiting(&self) -> Vec<(String, Duration)> {
+    pub fn waiting(&self) -> Vec<(String, Duration)> {
         let delays = self.0.lock();
         let waiting = delays.iter().filter_map(|(region, delay)| match delay {
             Delay::Waits(since) => Some((region.clone(), *since)),

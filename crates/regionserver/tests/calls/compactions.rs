@@ -73,3 +73,12 @@ async fn such_a_flush_waits_no_longer_than_it_may_and_not_where_a_user_asks() {
     assert_eq!(rig.files(), 3);
     rig.end().await;
 }
+
+#[tokio::test]
+async fn a_flush_that_waits_goes_on_when_compactions_are_switched_off() {
+    let rig = crowded_rig(Duration::from_hours(1)).await;
+    rig.until(async || rig.background.flushes_delayed() == 1).await;
+    assert!(switch(&rig, false).await);
+    rig.until(async || rig.files() == 3 && rig.background.flushes_delayed() == 0).await;
+    rig.end().await;
+}
