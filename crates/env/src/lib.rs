@@ -9,7 +9,7 @@
 //! | [`Random`] | [`OsRandom`] | [`SeededRandom`] |
 //! | [`FileSystem`] | [`LocalFs`] | [`MemFs`] |
 //!
-//! What is absent: any knowledge of HBase, and sockets.
+//! What is absent: any knowledge of HBase, and of connections (`ring` and `socket` only carry bytes for who has them).
 #![deny(unsafe_code)]
 
 #[cfg(target_os = "linux")]
@@ -20,6 +20,8 @@ pub mod local;
 pub mod mem;
 pub mod prefetch;
 pub mod random;
+pub mod ring;
+pub mod socket;
 pub mod thread;
 pub mod wide;
 
@@ -28,3 +30,4 @@ pub use fs::{DirEntry, FileSystem, FileWriter, LOG_BLOCK_BYTES, ReadAt, WriteAt}
 pub use local::LocalFs;
 pub use mem::{Fault, MemFs, Op};
 pub use random::{OsRandom, Random, SeededRandom};
+pub use ring::{RING_ENTRIES, Ring};

@@ -176,7 +176,7 @@ fn bind(config: &Config, dispatch: &Arc<Dispatch>, tree: Arc<Tree>, shards: &Sha
     let regionserver = rpc(address(config, keys::REGIONSERVER_BIND_ADDRESS, port(keys::REGIONSERVER_PORT))?)?;
     let zk = address(config, keys::ZOOKEEPER_CLIENT_ADDRESS, port(keys::ZOOKEEPER_CLIENT_PORT))?;
     let zookeeper = shards
-        .handle(0)
+        .runtime()
         .block_on(ZkServer::bind(zk, tree, ZkOptions::default()))
         .map_err(|e| Failure::of(&format!("listening on {zk}"), e))?;
     Ok(Ports { zookeeper, master, regionserver })
@@ -275,7 +275,7 @@ fn region_context(
 
 /// SIGTERM and SIGINT stop the server.
 fn watch_signals(shards: &Shards, ends: mpsc::Sender<End>) -> Result<(), Failure> {
-    let runtime = shards.handle(0);
+    let runtime = shards.runtime();
     let _entered = runtime.enter();
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
         let mut signals = signal(kind).map_err(|e| Failure::of("signals", e))?;
@@ -316,7 +316,7 @@ fn stop(running: Running, end: End) -> Result<(), Failure> {
     running.master.stop();
     let Ports { zookeeper, master, regionserver } = running.ports;
     zookeeper.shutdown();
-    running.shards.handle(0).block_on(async {
+    running.shards.runtime().block_on(async {
         tokio::join!(master.shutdown(), regionserver.shutdown());
     });
     running.regions.stop();

@@ -9,10 +9,10 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::task::{Context, Poll};
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::socket::Socket;
 
 /// Size of the thread's read buffer.
 const READ_BUFFER: usize = 64 << 10;
@@ -36,27 +36,31 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Reads once; 0 bytes read is the end of the stream. Give the buffer back with [`Inbox::put_back`].
-    pub fn poll_read<R: AsyncRead + Unpin>(
-        &mut self,
-        socket: &mut R,
-        cx: &mut Context<'_>,
-    ) -> Poll<io::Result<(BytesMut, usize)>> {
-        self.own = self.wanted > LARGE_FRAME;
+    /// Whether the next read belongs into the buffer of a large frame.
+    pub fn is_in_large_frame(&self) -> bool {
+        self.wanted > LARGE_FRAME
+    }
+
+    /// Takes what was read already, and reads once more if there may be more; 0 bytes are the end of the stream, `None` is
+    /// nothing now. Give the buffer back with [`Inbox::put_back`].
+    pub fn read(&mut self, received: &[u8], socket: &mut Socket) -> io::Result<Option<(BytesMut, usize)>> {
+        self.own = self.is_in_large_frame();
         let mut buf = if self.own { self.take_kept() } else { SHARED.take() };
         if self.own {
             // The first read of a huge frame must not allocate all that it announces.
             buf.reserve(self.wanted.saturating_sub(buf.len()).clamp(1, buf.len().max(READ_BUFFER)));
         } else {
-            if buf.capacity() < self.kept.len() + MIN_ROOM {
-                buf.reserve(self.kept.len() + READ_BUFFER);
+            if buf.capacity() < self.kept.len() + received.len() + MIN_ROOM {
+                buf.reserve(self.kept.len() + received.len() + READ_BUFFER);
             }
             buf.extend_from_slice(&self.kept);
         }
-        match std::pin::pin!(socket.read_buf(&mut buf)).poll(cx) {
-            Poll::Ready(Ok(n)) => {
+        buf.extend_from_slice(received);
+        let read = if received.is_empty() || socket.is_readable() { socket.receive(&mut buf) } else { Ok(None) };
+        match read {
+            Ok(read) if read.is_some() || !received.is_empty() => {
                 self.kept = BytesMut::new();
-                Poll::Ready(Ok((buf, n)))
+                Ok(Some((buf, received.len() + read.unwrap_or(0))))
             }
             other => {
                 if self.own {
@@ -65,7 +69,7 @@ impl Inbox {
                     buf.clear();
                     SHARED.set(buf);
                 }
-                other.map_ok(|n| (BytesMut::new(), n))
+                other.map(|_| None)
             }
         }
     }

@@ -7,7 +7,7 @@
 //!                                                                      └ … or later, from any thread (Pool)
 //! ```
 //!
-//! A connection lives on one shard, a thread with a single-threaded runtime. A call is served on the thread that read
+//! A connection lives on one shard, a thread that waits for sockets (`reactor`). A call is served on the thread that read
 //! it; what would block goes to the [`Pool`]. A connection with nothing but calls of low priority is read on a thread
 //! that stands back (`place`). The byte layout is drawn in `docs/formats/rpc.md`.
 #![forbid(unsafe_code)]
@@ -27,9 +27,11 @@ mod link;
 mod outbox;
 mod place;
 pub mod pool;
+mod reactor;
 mod requests;
 pub mod server;
 pub mod shards;
+mod socket;
 mod task;
 mod times;
 pub mod watch;

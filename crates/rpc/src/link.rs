@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use tokio::runtime::Handle;
 
 use crate::counters::{ExceptionCounters, ShardCounters};
 use crate::outbox::Outbox;
 use crate::place::Place;
+use crate::reactor::Remote;
 use crate::times::MethodTimes;
 use crate::{Handler, ServerOptions};
 
@@ -29,9 +29,9 @@ pub(crate) struct ServerState {
     pub options: ServerOptions,
     pub local: SocketAddr,
     pub shards: Vec<ShardCounters>,
-    /// Runtimes of the shards, and of the thread that stands back.
-    pub runtimes: Vec<Handle>,
-    pub behind: Handle,
+    /// The threads of the shards, and the one that stands back.
+    pub threads: Vec<Remote>,
+    pub behind: Remote,
     pub exceptions: ExceptionCounters,
     pub times: MethodTimes,
     pub accepted: AtomicU64,
@@ -97,9 +97,9 @@ impl Link {
         self.outbox.bytes() + self.unsent.load(Ordering::Relaxed) > self.server.options.max_output_bytes
     }
 
-    /// The runtime on which the connection belongs.
-    pub fn runtime(&self, behind: bool) -> &Handle {
-        if behind { &self.server.behind } else { &self.server.runtimes[self.shard] }
+    /// The thread on which the connection belongs.
+    pub fn thread(&self, behind: bool) -> &Remote {
+        if behind { &self.server.behind } else { &self.server.threads[self.shard] }
     }
 
     /// The socket is gone.

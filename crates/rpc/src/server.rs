@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
 use crate::counters::ShardCounters;
@@ -87,7 +87,7 @@ impl Server {
         options: ServerOptions,
         shards: Shards,
     ) -> io::Result<Server> {
-        let runtime = shards.handle(0);
+        let runtime = shards.runtime();
         let entered = runtime.enter();
         let socket = if addr.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
         socket.set_reuseaddr(true)?;
@@ -105,7 +105,7 @@ impl Server {
             options,
             local: listener.local_addr()?,
             shards: (0..shards.len()).map(|_| ShardCounters::default()).collect(),
-            runtimes: (0..shards.len()).map(|i| shards.handle(i)).collect(),
+            threads: shards.threads(),
             behind: shards.behind(),
             exceptions: Default::default(),
             accepted: AtomicU64::new(0),
@@ -140,8 +140,8 @@ impl Server {
             let _ = acceptor.await;
         }
         let state = self.state.clone();
-        // On a shard, because the caller's runtime may have no timers.
-        let stopping = self.shards.handle(0).spawn(async move {
+        // There, because the caller's runtime may have no timers.
+        let stopping = self.shards.runtime().spawn(async move {
             state.stop(Mode::Drain);
             if !all_gone(&state, state.options.shutdown_grace).await {
                 state.stop(Mode::Abort);
@@ -209,13 +209,10 @@ async fn accept(listener: TcpListener, state: Arc<ServerState>) {
         state.shards[shard].connections.fetch_add(1, Relaxed);
         state.links.lock().insert(next_id, link.clone());
         let guard = LinkGuard(link);
-        // The shard is another runtime: the socket has to leave this one.
-        let Ok(socket) = socket.into_std() else { continue };
-        state.runtimes[shard].spawn(async move {
-            match TcpStream::from_std(socket) {
-                Ok(socket) => Task::new(socket, guard).live().await,
-                Err(e) => tracing::warn!(%peer, "connection not registered: {e}"),
-            }
-        });
+        // It has to leave this runtime.
+        match socket.into_std() {
+            Ok(socket) => state.threads[shard].adopt(Task::new(socket, guard)),
+            Err(e) => tracing::warn!(%peer, "connection not handed over: {e}"),
+        }
     }
 }

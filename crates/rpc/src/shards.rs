@@ -1,8 +1,9 @@
-//! [`Shards`]: the network threads, each with a single-threaded runtime. They run in short slices, so that none of our threads that
-//! work for long (scans, flushes, compactions) holds up the answers of others for its own.
+//! [`Shards`]: the network threads. They run in short slices, so that none of our threads that work for long (scans, flushes,
+//! compactions) holds up the answers of others for its own.
 //!
 //! One more stands back behind all others of the machine: to it go connections that have nothing but work of low priority
-//! (`place`), whose reading and decoding would otherwise come before everybody else's calls.
+//! (`place`), whose reading and decoding would otherwise come before everybody else's calls. And one has a runtime, for
+//! listeners and for timers.
 
 use std::io;
 use std::sync::Arc;
@@ -11,45 +12,61 @@ use std::thread::JoinHandle;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+use crate::reactor::{Reactor, Remote};
+
 /// The network threads; connections are spread over them. Cheap to clone; the threads end with the last clone.
 #[derive(Debug, Clone)]
 pub struct Shards(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    handles: Vec<Handle>,
-    behind: Handle,
-    threads: Vec<Started>,
+    threads: Vec<Remote>,
+    behind: Remote,
+    runtime: Handle,
+    /// Dropped to end the runtime's thread.
+    stop: Option<oneshot::Sender<()>>,
+    started: Vec<JoinHandle<()>>,
 }
 
 impl Shards {
     /// Starts `threads` network threads (at least 1).
     pub fn start(threads: usize) -> io::Result<Shards> {
-        let mut started = Vec::new();
-        let mut handles = Vec::new();
-        for i in 0..threads.max(1) {
-            let prompt = || tell("a network thread runs in slices like all others", martite_env::thread::be_prompt());
-            handles.push(start(format!("net-{i}"), prompt, &mut started)?);
-        }
+        let prompt = || tell("a network thread runs in slices like all others", martite_env::thread::be_prompt());
         let stand_back =
             || tell("the network thread for work of low priority keeps its own", martite_env::thread::stand_back());
-        let behind = start("net-behind".to_owned(), stand_back, &mut started)?;
-        Ok(Shards(Arc::new(Inner { handles, behind, threads: started })))
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (behind, thread) = start("net-behind".to_owned(), true, stand_back)?;
+        let mut inner = Inner { threads: Vec::new(), behind, runtime: handle, stop: Some(stop), started: vec![thread] };
+        for i in 0..threads.max(1) {
+            let (remote, thread) = start(format!("net-{i}"), false, prompt)?;
+            inner.threads.push(remote);
+            inner.started.push(thread);
+        }
+        // Ends when the sender is dropped.
+        let run = move || drop(runtime.block_on(stopped));
+        inner.started.push(std::thread::Builder::new().name("net-listen".to_owned()).spawn(run)?);
+        Ok(Shards(Arc::new(inner)))
     }
 
     /// Number of threads.
     #[allow(clippy::len_without_is_empty, reason = "there is always one")]
     pub fn len(&self) -> usize {
-        self.0.handles.len()
+        self.0.threads.len()
     }
 
-    /// Runtime of one shard (modulo their number), for timers and listeners of others.
-    pub fn handle(&self, shard: usize) -> Handle {
-        self.0.handles[shard % self.0.handles.len()].clone()
+    /// For timers and listeners, of others, too.
+    pub fn runtime(&self) -> Handle {
+        self.0.runtime.clone()
     }
 
-    /// Runtime of the thread that stands back; it is not one of [`Shards::len`].
-    pub fn behind(&self) -> Handle {
+    pub(crate) fn threads(&self) -> Vec<Remote> {
+        self.0.threads.clone()
+    }
+
+    /// The thread that stands back; it is not one of [`Shards::len`].
+    pub(crate) fn behind(&self) -> Remote {
         self.0.behind.clone()
     }
 }
@@ -60,27 +77,21 @@ fn tell(what: &str, outcome: io::Result<()>) {
     }
 }
 
-type Started = (oneshot::Sender<()>, JoinHandle<()>);
-
-fn start(name: String, first: impl FnOnce() + Send + 'static, started: &mut Vec<Started>) -> io::Result<Handle> {
-    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
-    let (stop, stopped) = oneshot::channel::<()>();
-    let handle = runtime.handle().clone();
+fn start(name: String, behind: bool, first: impl FnOnce() + Send + 'static) -> io::Result<(Remote, JoinHandle<()>)> {
+    let (reactor, remote) = Reactor::new(behind)?;
     let thread = std::thread::Builder::new().name(name).spawn(move || {
         first();
-        // Ends when the sender is dropped.
-        let _ = runtime.block_on(stopped);
+        reactor.run();
     })?;
-    started.push((stop, thread));
-    Ok(handle)
+    Ok((remote, thread))
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let (stops, threads): (Vec<_>, Vec<_>) = self.threads.drain(..).unzip();
-        drop(stops);
+        self.stop = None;
+        self.threads.iter().chain([&self.behind]).for_each(Remote::stop);
         let here = std::thread::current().id();
-        for thread in threads.into_iter().filter(|t| t.thread().id() != here) {
+        for thread in self.started.drain(..).filter(|t| t.thread().id() != here) {
             let _ = thread.join();
         }
     }

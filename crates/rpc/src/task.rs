@@ -1,38 +1,36 @@
-//! [`Task`]: the life of one connection on its shard.
+//! [`Task`]: one connection on its network thread.
 //!
 //! ```text
-//! run:  collect answers ─▶ write ─▶ read once ─▶ decode all, call the handler ─▶ collect … until nothing moves: rest
+//! step:    collect answers ─▶ read once ─▶ decode all, call the handler ─▶ collect answers
+//! write:   at once, or together with other connections' (`reactor`)
+//! finish:  again ─ there may be more to read   rest ─ nothing moves   end
 //! ```
 //! It rests when the socket has nothing to read, or when the client does not take its answers; it is woken by the
-//! socket or by a responder. Between two slices it may move to another thread (`place`). Source of the protocol: HBase
+//! socket or by a responder. Between two steps it may move to another thread (`place`). Source of the protocol: HBase
 //! 2.6 RPC.
 
 use std::io;
-use std::os::fd::AsFd;
-use std::pin::Pin;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context, Poll};
+use std::task::Waker;
 use std::time::Instant;
 
 use bytes::{Buf, BytesMut};
-use tokio::io::AsyncWrite;
-use tokio::net::TcpStream;
-use tokio::time::Sleep;
 
 use crate::format::{FRAME_LEN, MAX_CONNECTION_HEADER, PREAMBLE_LEN};
 use crate::handshake::{self, Preamble};
 use crate::inbox::Inbox;
 use crate::link::{Link, Mode};
 use crate::outbox::{Exchange, Found};
-use crate::pool::stand_aside;
 use crate::requests::{Batch, Requests, SLICE, Stop};
+use crate::socket::Socket;
 use crate::writer::{Writer, head_buffer, recycle};
 
-/// Reads in a row before other connections of the shard get their turn.
-const MAX_ROUNDS: u32 = 4;
 /// Bytes of a client that is being closed that are thrown away at most.
 const LINGER_BYTES: u64 = 64 << 20;
+/// Answers up to this leave together with those of other connections.
+const SMALL_OUTPUT: usize = 16 << 10;
 
 #[derive(Debug)]
 enum Phase {
@@ -48,20 +46,18 @@ enum Phase {
     },
 }
 
-/// What an attempt to read brought.
-#[derive(Debug, PartialEq, Eq)]
-enum Moved {
-    No,
-    Yes,
-    End,
+/// How a step leaves the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Until the socket or a responder wakes it.
+    Rest,
+    /// There is more to do.
+    Again,
+    Closed,
 }
 
-/// Why a task is no longer polled.
-enum End {
-    Closed(io::Result<()>),
-    /// It belongs on another thread.
-    Moves,
-}
+/// What was read before a step.
+pub(crate) type Received<'a> = io::Result<&'a [u8]>;
 
 /// Takes the link out of the server's books, however its task ends.
 #[derive(Debug)]
@@ -74,85 +70,144 @@ impl Drop for LinkGuard {
 }
 
 pub(crate) struct Task {
-    socket: TcpStream,
+    pub socket: Socket,
     link: LinkGuard,
     inbox: Inbox,
     writer: Writer,
     phase: Phase,
-    /// `inbox` holds whole frames that wait for room in the output.
+    /// `inbox` holds whole frames that wait for room in the output, or for the next step.
     waiting_frames: bool,
     /// The frames at hand, or those that wait, came with a read at this time.
     received: Instant,
-    /// Other connections of the shard get their turn.
-    slice_over: bool,
-    /// It runs on the thread that stands back.
-    behind: bool,
+    /// The client closed its side, or a limit is reached.
+    ended: bool,
     /// Ends the handshake or the lingering.
-    timer: Option<Pin<Box<Sleep>>>,
+    deadline: Option<Instant>,
     /// Reused to collect chunks.
     ready: Vec<Vec<u8>>,
 }
 
 impl Task {
-    /// Must be called on the shard's runtime.
-    pub fn new(socket: TcpStream, link: LinkGuard) -> Task {
-        let timer = Some(Box::pin(tokio::time::sleep(link.0.server.options.handshake_timeout)));
+    /// `stream` does not block.
+    pub fn new(stream: std::net::TcpStream, link: LinkGuard) -> Task {
+        let now = Instant::now();
+        let deadline = Some(now + link.0.server.options.handshake_timeout);
         Task {
-            socket,
+            socket: Socket::new(stream),
             link,
             inbox: Inbox::default(),
             writer: Writer::default(),
             phase: Phase::Preamble,
             waiting_frames: false,
-            received: Instant::now(),
-            slice_over: false,
-            behind: false,
-            timer,
+            received: now,
+            ended: false,
+            deadline,
             ready: Vec::new(),
         }
     }
 
-    fn run(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub fn link(&self) -> &Arc<Link> {
+        &self.link.0
+    }
+
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Whether it belongs on the other thread than this one. Deadlines stay with theirs.
+    pub fn moves(&self, behind: bool) -> bool {
+        self.link.0.place.is_behind() != behind
+            && self.deadline.is_none()
+            && matches!(self.phase, Phase::Open(_))
+            && self.link.0.server.mode() == Mode::Run
+    }
+
+    /// Whether the next step may be given what others read for it, a few KiB.
+    pub fn is_read_along(&self) -> bool {
+        self.may_receive() && self.socket.is_readable() && !self.waiting_frames && !self.inbox.is_in_large_frame()
+    }
+
+    /// Whether the connection may read, or go on with what was read, now.
+    fn may_receive(&self) -> bool {
+        self.link.0.server.mode() == Mode::Run
+            && (self.writer.bytes() < self.link.0.server.options.max_output_bytes
+                || matches!(self.phase, Phase::Closing { .. }))
+            && (self.waiting_frames || self.socket.is_readable())
+    }
+
+    /// Collects, reads once and decodes. What is to be written is small ([`Task::small_output`]), or is written already as far
+    /// as the socket takes it.
+    pub fn step(&mut self, waker: &Waker, received: Option<Received<'_>>) -> io::Result<()> {
         let exchange = Exchange { calls: 0, lend: Some(head_buffer()), into: &mut self.ready };
-        let found = self.link.0.outbox.begin(cx.waker(), exchange);
+        let found = self.link.0.outbox.begin(waker, exchange);
         self.queue_ready(found);
-        let mode = self.link.0.server.mode();
-        if mode == Mode::Abort {
-            return Poll::Ready(Ok(()));
+        if self.link.0.server.mode() == Mode::Abort {
+            self.ended = true;
+            return Ok(());
         }
-        self.slice_over = false;
-        for round in 0.. {
-            // In every round, because one may have set the timer.
-            if self.time_is_up(cx) {
-                return Poll::Ready(Ok(()));
-            }
-            let blocked = self.flush(cx)?;
-            if self.link.0.outbox.has_held() && !self.link.0.is_clogged() {
+        if self.link.0.outbox.has_held() {
+            self.flush()?;
+            if !self.link.0.is_clogged() {
                 self.run_held();
-            }
-            if round == MAX_ROUNDS || self.slice_over {
-                break;
-            }
-            let moved = if mode == Mode::Run { self.receive(cx)? } else { Moved::No };
-            match moved {
-                Moved::Yes => continue,
-                Moved::End => return Poll::Ready(Ok(())),
-                // Answers that come meanwhile are collected when the socket takes bytes again, and wake nobody.
-                Moved::No if blocked => return Poll::Pending,
-                Moved::No if mode == Mode::Drain && self.link.0.outbox.drain() => return Poll::Ready(Ok(())),
-                Moved::No => {}
-            }
-            match self.link.0.outbox.rest() {
-                Ok(lent) => {
-                    lent.into_iter().for_each(recycle);
-                    return Poll::Pending;
-                }
-                Err(_) => self.collect(0),
+                self.collect(0);
             }
         }
-        // Unlike a plain wake-up, this lets the runtime look at the other sockets first.
-        let _ = std::pin::pin!(tokio::task::yield_now()).poll(cx);
-        Poll::Pending
+        if received.is_some() || self.may_receive() {
+            self.receive(received)?;
+        }
+        if self.small_output().is_none() { self.flush() } else { Ok(()) }
+    }
+
+    /// What is to be written, if that is little.
+    pub fn small_output(&self) -> Option<(BorrowedFd<'_>, &[u8])> {
+        let bytes = self.writer.only().filter(|bytes| self.socket.is_writable() && bytes.len() <= SMALL_OUTPUT)?;
+        Some((self.socket.as_fd(), bytes))
+    }
+
+    /// The small output was written, with this outcome.
+    pub fn sent(&mut self, outcome: io::Result<usize>) -> io::Result<()> {
+        match outcome {
+            Ok(n) => {
+                self.link.0.counters().sent_bytes.fetch_add(n as u64, Relaxed);
+                self.writer.advance(n);
+                self.link.0.unsent.store(self.writer.bytes(), Relaxed);
+            }
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(e) => return Err(e),
+        }
+        self.flush()
+    }
+
+    /// After its output was written, as far as the socket takes it.
+    pub fn finish(&mut self) -> Next {
+        let mode = self.link.0.server.mode();
+        if self.ended || mode == Mode::Abort {
+            return Next::Closed;
+        }
+        if let Phase::Closing { shut, .. } = &mut self.phase
+            && self.writer.is_empty()
+            && !*shut
+        {
+            *shut = true;
+            self.socket.shut();
+        }
+        if self.may_receive() {
+            return Next::Again;
+        }
+        if !self.writer.is_empty() {
+            // Answers that come meanwhile are collected when the socket takes bytes again, and wake nobody.
+            return Next::Rest;
+        }
+        if mode == Mode::Drain && self.link.0.outbox.drain() {
+            return Next::Closed;
+        }
+        match self.link.0.outbox.rest() {
+            Ok(lent) => {
+                lent.into_iter().for_each(recycle);
+                Next::Rest
+            }
+            Err(_) => Next::Again,
+        }
     }
 
     /// Work that others gave; what a slice has no time for stays for the next.
@@ -162,15 +217,10 @@ impl Task {
         for work in held.by_ref() {
             work.run();
             if began.elapsed() > SLICE {
-                self.slice_over = true;
                 break;
             }
         }
         self.link.0.outbox.put_back(held.collect());
-    }
-
-    fn time_is_up(&mut self, cx: &mut Context<'_>) -> bool {
-        self.timer.as_mut().is_some_and(|timer| timer.as_mut().poll(cx).is_ready())
     }
 
     /// Moves answers from the outbox to the writer. `calls` = calls handed out since the last time.
@@ -200,50 +250,48 @@ impl Task {
         }
     }
 
-    /// Writes what there is. True if the socket takes no more.
-    fn flush(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
-        if self.writer.is_empty() {
-            return Ok(false);
+    /// Writes what there is, as far as the socket takes it.
+    fn flush(&mut self) -> io::Result<()> {
+        if self.writer.is_empty() || !self.socket.is_writable() {
+            self.link.0.unsent.store(self.writer.bytes(), Relaxed);
+            return Ok(());
         }
         let mut sent = 0;
-        let polled = self.writer.poll_flush(&mut self.socket, cx, &mut sent);
+        let outcome = self.writer.flush(self.socket.stream(), &mut sent);
         self.link.0.counters().sent_bytes.fetch_add(sent, Relaxed);
         self.link.0.unsent.store(self.writer.bytes(), Relaxed);
-        match polled {
-            Poll::Ready(result) => result.map(|()| false),
-            Poll::Pending => Ok(true),
+        if !outcome? {
+            self.socket.is_full();
         }
+        Ok(())
     }
 
-    /// Reads once, if the connection may, and acts on it.
-    fn receive(&mut self, cx: &mut Context<'_>) -> io::Result<Moved> {
-        if let Phase::Closing { shut, .. } = &mut self.phase {
-            if self.writer.is_empty() && !*shut {
-                *shut = true;
-                ready_or(Pin::new(&mut self.socket).poll_shutdown(cx), Ok(()))?;
-            }
-        } else if self.writer.bytes() >= self.link.0.server.options.max_output_bytes {
-            return Ok(Moved::No);
-        } else if self.waiting_frames {
+    /// Reads once and acts on it.
+    fn receive(&mut self, received: Option<Received<'_>>) -> io::Result<()> {
+        if self.waiting_frames {
             let buf = self.inbox.take_kept();
-            self.process(buf)?;
-            return Ok(Moved::Yes);
+            return self.process(buf);
         }
-        match self.inbox.poll_read(&mut self.socket, cx) {
-            Poll::Pending => Ok(Moved::No),
-            Poll::Ready(Err(e)) => Err(e),
-            Poll::Ready(Ok((buf, 0))) => {
-                self.inbox.put_back(buf, 0);
-                Ok(Moved::End)
+        let received = match received {
+            Some(Ok([])) => {
+                self.ended = true;
+                return Ok(());
             }
-            Poll::Ready(Ok((buf, n))) => {
+            Some(received) => received?,
+            None => &[],
+        };
+        match self.inbox.read(received, &mut self.socket)? {
+            None => Ok(()),
+            Some((buf, 0)) => {
+                self.inbox.put_back(buf, 0);
+                self.ended = true;
+                Ok(())
+            }
+            Some((buf, n)) => {
                 self.link.0.counters().received_bytes.fetch_add(n as u64, Relaxed);
                 self.process(buf)?;
-                Ok(if matches!(self.phase, Phase::Closing { discarded: LINGER_BYTES.., .. }) {
-                    Moved::End
-                } else {
-                    Moved::Yes
-                })
+                self.ended = matches!(self.phase, Phase::Closing { discarded: LINGER_BYTES.., .. });
+                Ok(())
             }
         }
     }
@@ -292,9 +340,8 @@ impl Task {
                 },
                 Phase::Open(requests) => match requests.decode(buf, batch) {
                     Stop::Need(wanted) => return Ok(wanted),
-                    stop @ (Stop::Full | Stop::SliceEnd) => {
+                    Stop::Full | Stop::SliceEnd => {
                         self.waiting_frames = true;
-                        self.slice_over = stop == Stop::SliceEnd;
                         return Ok(0);
                     }
                     Stop::Close => self.enter_closing(),
@@ -326,7 +373,7 @@ impl Task {
 
     fn enter_closing(&mut self) {
         self.phase = Phase::Closing { discarded: 0, shut: false };
-        self.timer = Some(Box::pin(tokio::time::sleep(self.link.0.server.options.linger)));
+        self.deadline = Some(Instant::now() + self.link.0.server.options.linger);
     }
 
     fn open(&mut self, header: BytesMut) -> io::Result<()> {
@@ -336,7 +383,7 @@ impl Task {
                 tracing::debug!(peer = %link.peer, service = connection.service, user = connection.user,
                     version = ?connection.version, "connection open");
                 self.phase = Phase::Open(Requests::new(connection));
-                self.timer = None;
+                self.deadline = None;
                 Ok(())
             }
             Err(e) => {
@@ -344,13 +391,6 @@ impl Task {
                 Err(io::Error::new(io::ErrorKind::InvalidData, e.to_string()))
             }
         }
-    }
-}
-
-fn ready_or<T>(poll: Poll<T>, pending: T) -> T {
-    match poll {
-        Poll::Ready(value) => value,
-        Poll::Pending => pending,
     }
 }
 
@@ -370,71 +410,13 @@ fn handshake_frame(buf: &mut BytesMut) -> io::Result<Result<BytesMut, usize>> {
 }
 
 impl Task {
-    /// On this thread until the connection ends, or goes on on another one.
-    pub async fn live(mut self) {
-        let end = std::future::poll_fn(|cx| self.poll(cx)).await;
+    /// The connection is over. `lost`: what ended it, if it did not end by itself.
+    pub fn close(self, lost: Option<io::Error>) {
         let peer = self.link.0.peer;
-        match end {
-            End::Moves => self.go_elsewhere(),
-            End::Closed(Err(e)) if e.kind() == io::ErrorKind::InvalidData => {
-                tracing::warn!(%peer, "connection closed: {e}");
-            }
-            End::Closed(Err(e)) => tracing::debug!(%peer, "connection lost: {e}"),
-            End::Closed(Ok(())) => tracing::debug!(%peer, "connection closed"),
+        match lost {
+            Some(e) if e.kind() == io::ErrorKind::InvalidData => tracing::warn!(%peer, "connection closed: {e}"),
+            Some(e) => tracing::debug!(%peer, "connection lost: {e}"),
+            None => tracing::debug!(%peer, "connection closed"),
         }
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
-        if self.moves() {
-            return Poll::Ready(End::Moves);
-        }
-        let polled = self.run(cx);
-        if self.behind {
-            stand_aside();
-        }
-        polled.map(End::Closed)
-    }
-
-    /// Whether it belongs on another thread. Timers stay with theirs.
-    fn moves(&self) -> bool {
-        self.link.0.place.is_behind() != self.behind
-            && self.timer.is_none()
-            && matches!(self.phase, Phase::Open(_))
-            && self.link.0.server.mode() == Mode::Run
-    }
-
-    /// The other thread looks at the socket and at the outbox at once: what comes meanwhile is not missed, be it that nobody
-    /// is woken for it.
-    fn go_elsewhere(mut self) {
-        self.behind = !self.behind;
-        let link = self.link.0.clone();
-        let Task { socket, link: guard, inbox, writer, phase, waiting_frames, received, behind, ready, .. } = self;
-        // The socket has to leave this runtime.
-        let socket = match socket.into_std() {
-            Ok(socket) => socket,
-            Err(e) => return tracing::warn!(peer = %link.peer, "connection lost on its way to another thread: {e}"),
-        };
-        link.runtime(behind).spawn(async move {
-            match TcpStream::from_std(socket) {
-                Ok(socket) => {
-                    let (link, slice_over, timer) = (guard, false, None);
-                    let task = Task {
-                        socket,
-                        link,
-                        inbox,
-                        writer,
-                        phase,
-                        waiting_frames,
-                        received,
-                        slice_over,
-                        behind,
-                        timer,
-                        ready,
-                    };
-                    task.live().await;
-                }
-                Err(e) => tracing::warn!(peer = %guard.0.peer, "connection not registered: {e}"),
-            }
-        });
     }
 }

@@ -1,11 +1,7 @@
 //! [`Writer`]: chunks on their way into the socket, many per system call.
 
 use std::collections::VecDeque;
-use std::io::{self, IoSlice};
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use tokio::io::AsyncWrite;
+use std::io::{self, ErrorKind, IoSlice, Write};
 
 /// Chunks per system call.
 const MAX_SLICES: usize = 64;
@@ -67,16 +63,16 @@ impl Writer {
         self.bytes -= written;
     }
 
-    /// Writes until all is written or the socket takes no more; the bytes written are added to `sent`.
-    pub fn poll_flush<W: AsyncWrite + Unpin>(
-        &mut self,
-        socket: &mut W,
-        cx: &mut Context<'_>,
-        sent: &mut u64,
-    ) -> Poll<io::Result<()>> {
+    /// All that there is, if it is one piece.
+    pub fn only(&self) -> Option<&[u8]> {
+        if self.chunks.len() == 1 { self.chunks.front().map(|chunk| &chunk[self.written..]) } else { None }
+    }
+
+    /// Writes until all is written or the socket takes no more; the bytes written are added to `sent`. True if it took all.
+    pub fn flush(&mut self, mut socket: impl Write, sent: &mut u64) -> io::Result<bool> {
         while !self.is_empty() {
-            let n = if let [only] = self.chunks.make_contiguous() {
-                std::task::ready!(Pin::new(&mut *socket).poll_write(cx, &only[self.written..]))?
+            let outcome = if let Some(only) = self.only() {
+                socket.write(only)
             } else {
                 let mut slices = [IoSlice::new(&[]); MAX_SLICES];
                 let mut skip = self.written;
@@ -85,18 +81,24 @@ impl Writer {
                     *slice = IoSlice::new(&chunk[skip..]);
                     skip = 0;
                 }
-                std::task::ready!(Pin::new(&mut *socket).poll_write_vectored(cx, &slices[..count]))?
+                socket.write_vectored(&slices[..count])
             };
-            if n == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            match outcome {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(n) => {
+                    *sent += n as u64;
+                    self.advance(n);
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
             }
-            *sent += n as u64;
-            self.advance(n);
         }
-        Poll::Ready(Ok(()))
+        Ok(true)
     }
 
-    fn advance(&mut self, n: usize) {
+    /// The first `n` bytes have left.
+    pub fn advance(&mut self, n: usize) {
         self.bytes -= n;
         self.written += n;
         while let Some(first) = self.chunks.front()
@@ -124,29 +126,22 @@ mod tests {
         full: bool,
     }
 
-    impl AsyncWrite for Narrow {
-        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    impl Write for Narrow {
+        fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
             self.full = !self.full;
             if self.full {
-                return Poll::Pending;
+                return Err(ErrorKind::WouldBlock.into());
             }
             let n = self.step.min(buf.len());
             self.taken.extend_from_slice(&buf[..n]);
-            Poll::Ready(Ok(n))
+            Ok(n)
         }
-        fn poll_write_vectored(
-            self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
-            bufs: &[IoSlice<'_>],
-        ) -> Poll<io::Result<usize>> {
+        fn write_vectored(&mut self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
             let all: Vec<u8> = bufs.iter().flat_map(|b| b.iter().copied()).collect();
-            self.poll_write(cx, &all)
+            self.write(&all)
         }
-        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
-        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
         }
     }
 
@@ -162,8 +157,7 @@ mod tests {
             }
             let mut socket = Narrow { step, taken: Vec::new(), full: false };
             let mut sent = 0;
-            let mut cx = Context::from_waker(std::task::Waker::noop());
-            while writer.poll_flush(&mut socket, &mut cx, &mut sent).is_pending() {}
+            while !writer.flush(&mut socket, &mut sent).unwrap() {}
             assert_eq!(socket.taken, expected);
             assert_eq!((writer.bytes(), sent), (0, expected.len() as u64));
         }

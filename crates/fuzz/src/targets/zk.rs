@@ -40,7 +40,7 @@ fn start() -> std::io::Result<Endpoint> {
         ZkOptions { max_frame_bytes: 64 << 10, min_session_timeout: Duration::from_secs(60), ..Default::default() };
     let addr = SocketAddr::from(([127, 0, 0, 1], 0));
     let random = Arc::new(SeededRandom::new(1));
-    let server = shards.handle(0).block_on(ZkServer::bind_with(addr, tree.clone(), options, random))?;
+    let server = shards.runtime().block_on(ZkServer::bind_with(addr, tree.clone(), options, random))?;
     Ok(Endpoint { tree, server, _shards: shards })
 }
 

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -19,6 +20,8 @@ pub struct Echo {
     pub cluster_id: String,
     /// Receives the calls of method `Park`.
     parked: mpsc::UnboundedSender<Call>,
+    /// What calls of method `Hold` wait for, on the network thread.
+    release: Mutex<Receiver<()>>,
     pool: Arc<Pool>,
 }
 
@@ -38,6 +41,10 @@ impl Handler for Echo {
                 call.conn.saw_priority(&*call.param == b"low");
                 let here = std::thread::current().name().unwrap_or_default().as_bytes().to_vec();
                 call.responder.ok_encoded(here, Vec::new());
+            }
+            "Hold" => {
+                self.release.lock().unwrap().recv().unwrap();
+                call.responder.ok_encoded(Vec::new(), Vec::new());
             }
             "Park" => self.parked.send(call).unwrap(),
             // Answers with as many bytes of cells as the message, read as text, says.
@@ -86,6 +93,7 @@ pub struct Running {
     pub server: Arc<Server>,
     pub shards: Shards,
     pub parked: mpsc::UnboundedReceiver<Call>,
+    pub release: Sender<()>,
 }
 
 impl Running {
@@ -104,15 +112,17 @@ impl Running {
     }
     fn new(cluster_id: &str, threads: usize, options: ServerOptions) -> Running {
         let (sender, parked) = mpsc::unbounded_channel();
+        let (release, released) = std::sync::mpsc::channel();
         let handler = Arc::new(Echo {
             cluster_id: cluster_id.to_owned(),
             parked: sender,
+            release: Mutex::new(released),
             pool: Pool::new(PoolOptions::new(3)).unwrap(),
         });
         let shards = Shards::start(threads).unwrap();
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = Arc::new(Server::bind(addr, handler, options, shards.clone()).unwrap());
-        Running { server, shards, parked }
+        Running { server, shards, parked, release }
     }
     pub fn addr(&self) -> SocketAddr {
         self.server.local_addr()

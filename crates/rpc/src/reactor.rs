@@ -1,0 +1,432 @@
+//! [`Reactor`]: a network thread and its connections.
+//!
+//! ```text
+//!         ┌─ who is to run: sockets with news, tasks that were woken, tasks with more to do
+//! a turn: │ some of them ─▶ read, together ─▶ a step of each ─▶ write, together ─▶ rest, or again
+//!         └─ nobody ─▶ wait for sockets
+//! ```
+//! Where the system lets us, what several connections read costs one system call, and so does what they write
+//! (`martite_env::ring`): that is what a short call costs most. A step that takes long does not keep the answers of those
+//! before it.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::task::{Wake, Waker};
+use std::time::{Duration, Instant};
+
+use martite_env::Ring;
+use mio::{Events, Poll, Token};
+use parking_lot::Mutex;
+
+use crate::pool::stand_aside;
+use crate::task::{Next, Task};
+
+/// Connections of a turn: the answers of the first wait for the last's.
+const AT_ONCE: usize = 16;
+/// Answers wait no longer than about this for those of the same turn.
+const PROMPT: Duration = Duration::from_micros(100);
+/// Turns in a row without a look at the sockets, while there is work.
+const BLIND_TURNS: u32 = 4;
+/// What is read along with others for one connection; one with more reads the rest by itself.
+const ALONG_BYTES: usize = 4 << 10;
+/// News of one look at the sockets.
+const EVENTS: usize = 1024;
+/// The token of `Shared::waker`.
+const MAIL: Token = Token(usize::MAX);
+
+/// What others tell the thread.
+enum Mail {
+    Adopt(Box<Task>),
+    Wake(usize),
+    Stop,
+}
+
+/// A network thread, to others.
+#[derive(Clone)]
+pub(crate) struct Remote(Arc<Shared>);
+
+struct Shared {
+    post: Mutex<Post>,
+    /// The thread waits, or is about to: mail alone does not reach it.
+    asleep: AtomicBool,
+    waker: mio::Waker,
+}
+
+#[derive(Default)]
+struct Post {
+    mail: Vec<Mail>,
+    closed: bool,
+}
+
+impl Remote {
+    /// Gives it a connection.
+    pub fn adopt(&self, task: Task) {
+        self.0.post(Mail::Adopt(Box::new(task)));
+    }
+
+    /// Its connections are closed, and the thread ends.
+    pub fn stop(&self) {
+        self.0.post(Mail::Stop);
+    }
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Remote").finish()
+    }
+}
+
+impl Shared {
+    fn post(&self, mail: Mail) {
+        let mut post = self.post.lock();
+        if post.closed {
+            drop(post);
+            // A connection comes back here when it is closed.
+            return drop(mail);
+        }
+        post.mail.push(mail);
+        drop(post);
+        if self.asleep.swap(false, SeqCst)
+            && let Err(e) = self.waker.wake()
+        {
+            tracing::error!("a network thread was not woken: {e}");
+        }
+    }
+}
+
+/// Wakes one task.
+struct Bell {
+    shared: Arc<Shared>,
+    token: usize,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Bell>) {
+        self.wake_by_ref();
+    }
+    fn wake_by_ref(self: &Arc<Bell>) {
+        // By the time it arrives another connection may have the token: that one looks for work and finds none.
+        self.shared.post(Mail::Wake(self.token));
+    }
+}
+
+struct Slot {
+    task: Box<Task>,
+    waker: Waker,
+    /// It is in `Reactor::ready`.
+    is_ready: bool,
+}
+
+pub(crate) struct Reactor {
+    poll: Poll,
+    events: Events,
+    shared: Arc<Shared>,
+    slots: Vec<Option<Slot>>,
+    free: Vec<usize>,
+    ready: VecDeque<usize>,
+    /// Deadlines; one that its task no longer has is void.
+    deadlines: BinaryHeap<Reverse<(Instant, usize)>>,
+    mail: Vec<Mail>,
+    turn: Turn,
+    blind_turns: u32,
+    /// The thread stands back: connections without work of low priority belong to their own.
+    behind: bool,
+}
+
+/// What a turn needs, kept for the next.
+struct Turn {
+    /// `None`: a system call for each.
+    ring: Option<Ring>,
+    tokens: Vec<usize>,
+    /// By place in the turn: whether something was read along for it, and what.
+    along: Vec<Option<io::Result<usize>>>,
+    outcomes: Vec<io::Result<usize>>,
+    /// `ALONG_BYTES` for each place.
+    room: Vec<u8>,
+}
+
+impl Reactor {
+    pub fn new(behind: bool) -> io::Result<(Reactor, Remote)> {
+        let poll = Poll::new()?;
+        let waker = mio::Waker::new(poll.registry(), MAIL)?;
+        let shared = Arc::new(Shared { post: Mutex::default(), asleep: AtomicBool::new(false), waker });
+        let reactor = Reactor {
+            poll,
+            events: Events::with_capacity(EVENTS),
+            shared: shared.clone(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            ready: VecDeque::new(),
+            deadlines: BinaryHeap::new(),
+            mail: Vec::new(),
+            turn: Turn::new(),
+            blind_turns: 0,
+            behind,
+        };
+        Ok((reactor, Remote(shared)))
+    }
+
+    /// The thread's life.
+    pub fn run(mut self) {
+        while self.take_mail() {
+            if let Err(e) = self.look() {
+                tracing::error!("a network thread ends: {e}");
+                break;
+            }
+            self.end_overdue();
+            self.take_turn();
+        }
+        let mut post = self.shared.post.lock();
+        post.closed = true;
+        let rest = std::mem::take(&mut post.mail);
+        drop(post);
+        drop(rest);
+    }
+
+    /// False if it is to stop.
+    fn take_mail(&mut self) -> bool {
+        let mut post = self.shared.post.lock();
+        std::mem::swap(&mut post.mail, &mut self.mail);
+        self.shared.asleep.store(self.mail.is_empty() && self.ready.is_empty(), SeqCst);
+        drop(post);
+        let mut mail = std::mem::take(&mut self.mail);
+        let mut goes_on = true;
+        for mail in mail.drain(..) {
+            match mail {
+                Mail::Adopt(task) => self.adopt(task),
+                Mail::Wake(token) => self.make_ready(token),
+                Mail::Stop => goes_on = false,
+            }
+        }
+        self.mail = mail;
+        goes_on
+    }
+
+    fn adopt(&mut self, mut task: Box<Task>) {
+        let token = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        if let Err(e) = task.socket.register(self.poll.registry(), Token(token)) {
+            self.free.push(token);
+            return task.close(Some(e));
+        }
+        if let Some(deadline) = task.deadline() {
+            self.deadlines.push(Reverse((deadline, token)));
+        }
+        let waker = Waker::from(Arc::new(Bell { shared: self.shared.clone(), token }));
+        self.slots[token] = Some(Slot { task, waker, is_ready: false });
+        self.make_ready(token);
+    }
+
+    fn make_ready(&mut self, token: usize) {
+        if let Some(Some(slot)) = self.slots.get_mut(token)
+            && !slot.is_ready
+        {
+            slot.is_ready = true;
+            self.ready.push_back(token);
+        }
+    }
+
+    /// Looks at the sockets; waits for them if there is nothing else to do.
+    fn look(&mut self) -> io::Result<()> {
+        let wait = if !self.shared.asleep.load(SeqCst) {
+            self.blind_turns += 1;
+            if !self.ready.is_empty() && self.blind_turns <= BLIND_TURNS {
+                return Ok(());
+            }
+            Some(Duration::ZERO)
+        } else {
+            self.deadlines.peek().map(|Reverse((at, _))| at.saturating_duration_since(Instant::now()))
+        };
+        self.blind_turns = 0;
+        let outcome = self.poll.poll(&mut self.events, wait);
+        self.shared.asleep.store(false, SeqCst);
+        match outcome {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            other => other?,
+        }
+        for event in &self.events {
+            if let Some(Some(slot)) = self.slots.get_mut(event.token().0) {
+                slot.task.socket.heard(event);
+                if !slot.is_ready {
+                    slot.is_ready = true;
+                    self.ready.push_back(event.token().0);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end_overdue(&mut self) {
+        while let Some(Reverse((at, token))) = self.deadlines.peek().copied() {
+            if at > Instant::now() {
+                return;
+            }
+            self.deadlines.pop();
+            let deadline = self.slots[token].as_ref().and_then(|slot| slot.task.deadline());
+            if deadline.is_some_and(|deadline| deadline <= at) {
+                self.close(token, None);
+            }
+        }
+    }
+
+    fn close(&mut self, token: usize, lost: Option<io::Error>) {
+        if let Some(task) = self.release(token) {
+            task.close(lost);
+        }
+    }
+
+    fn release(&mut self, token: usize) -> Option<Box<Task>> {
+        let mut slot = self.slots[token].take()?;
+        self.free.push(token);
+        if slot.is_ready {
+            self.ready.retain(|ready| *ready != token);
+        }
+        if let Err(e) = slot.task.socket.deregister(self.poll.registry()) {
+            tracing::debug!(peer = %slot.task.link().peer, "socket not deregistered: {e}");
+        }
+        Some(slot.task)
+    }
+
+    fn take_turn(&mut self) {
+        let mut turn = std::mem::replace(&mut self.turn, Turn::none());
+        while turn.tokens.len() < AT_ONCE
+            && let Some(token) = self.ready.pop_front()
+        {
+            let Some(slot) = &mut self.slots[token] else { continue };
+            slot.is_ready = false;
+            if slot.task.moves(self.behind) {
+                self.hand_over(token);
+            } else {
+                turn.tokens.push(token);
+            }
+        }
+        turn.read_along(&mut self.slots);
+        let (mut began, mut unsent) = (Instant::now(), 0);
+        for place in 0..turn.tokens.len() {
+            self.step(&mut turn, place);
+            let now = Instant::now();
+            if now - began > PROMPT {
+                self.write(&mut turn, unsent..place + 1);
+                (began, unsent) = (now, place + 1);
+            }
+        }
+        let end = turn.tokens.len();
+        self.write(&mut turn, unsent..end);
+        turn.tokens.clear();
+        self.turn = turn;
+        if self.behind {
+            stand_aside();
+        }
+    }
+
+    fn step(&mut self, turn: &mut Turn, place: usize) {
+        let token = turn.tokens[place];
+        let Some(slot) = &mut self.slots[token] else { return };
+        let received = turn.take_received(place, slot);
+        let before = slot.task.deadline();
+        let outcome = guarded(|| slot.task.step(&slot.waker, received));
+        let deadline = slot.task.deadline();
+        match outcome {
+            Ok(()) if deadline != before => self.deadlines.extend(deadline.map(|at| Reverse((at, token)))),
+            Ok(()) => {}
+            Err(e) => self.close(token, Some(e)),
+        }
+    }
+
+    /// Writes what the steps of some places brought, and lets their tasks rest.
+    fn write(&mut self, turn: &mut Turn, places: std::ops::Range<usize>) {
+        turn.write(&mut self.slots, places.clone());
+        let mut outcomes = std::mem::take(&mut turn.outcomes);
+        let mut written = outcomes.drain(..);
+        for place in places {
+            let token = turn.tokens[place];
+            let Some(slot) = &mut self.slots[token] else { continue };
+            let task = &mut slot.task;
+            let next = guarded(|| {
+                if task.small_output().is_some() {
+                    // Those that were not written together have written nothing yet.
+                    task.sent(written.next().unwrap_or(Ok(0)))?;
+                }
+                Ok(task.finish())
+            });
+            match next {
+                Ok(Next::Rest) => {}
+                Ok(Next::Again) => self.make_ready(token),
+                Ok(Next::Closed) => self.close(token, None),
+                Err(e) => self.close(token, Some(e)),
+            }
+        }
+        drop(written);
+        turn.outcomes = outcomes;
+    }
+
+    /// The other thread looks at the socket and at the outbox at once: what comes meanwhile is not missed, be it that nobody
+    /// is woken for it.
+    fn hand_over(&mut self, token: usize) {
+        if let Some(task) = self.release(token) {
+            let remote = task.link().thread(!self.behind).clone();
+            remote.0.post(Mail::Adopt(task));
+        }
+    }
+}
+
+/// A panic costs the connection, not the thread.
+fn guarded<T>(run: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        tracing::error!("a connection's task panicked");
+        Err(io::Error::other("its task panicked"))
+    })
+}
+
+impl Turn {
+    fn new() -> Turn {
+        let ring = Ring::new().inspect_err(|e| tracing::debug!("no io_uring, a system call for each socket: {e}")).ok();
+        Turn { ring, ..Turn::none() }
+    }
+
+    /// In the place of one that is in use.
+    fn none() -> Turn {
+        Turn { ring: None, tokens: Vec::new(), along: Vec::new(), outcomes: Vec::new(), room: Vec::new() }
+    }
+
+    /// Reads for all of the turn that want little. One alone reads by itself.
+    fn read_along(&mut self, slots: &mut [Option<Slot>]) {
+        self.along.clear();
+        self.along.resize_with(self.tokens.len(), || None);
+        let Some(ring) = self.ring.as_mut().filter(|_| self.tokens.len() > 1) else { return };
+        self.room.resize(AT_ONCE * ALONG_BYTES, 0);
+        let of = |token: &usize| slots[*token].as_ref().filter(|slot| slot.task.is_read_along());
+        let rooms = self.room.chunks_exact_mut(ALONG_BYTES);
+        let sockets = self.tokens.iter().zip(rooms).filter_map(|(t, room)| Some((of(t)?.task.socket.as_fd(), room)));
+        ring.receive(sockets, &mut self.outcomes);
+        let along = self.tokens.iter().zip(&mut self.along).filter(|(token, _)| of(token).is_some());
+        for ((_, along), outcome) in along.zip(self.outcomes.drain(..)) {
+            *along = Some(outcome);
+        }
+    }
+
+    /// What was read along for a place.
+    fn take_received<'a>(&'a mut self, place: usize, slot: &mut Slot) -> Option<io::Result<&'a [u8]>> {
+        let outcome = self.along[place].take()?;
+        match slot.task.socket.received(ALONG_BYTES, outcome) {
+            Ok(Some(n)) => Some(Ok(&self.room[place * ALONG_BYTES..][..n])),
+            // There is nothing to read, which the socket knows now.
+            Ok(None) => None,
+            Err(e) => Some(Err(e)),
+        }
+    }
+
+    /// Writes what is small, together.
+    fn write(&mut self, slots: &mut [Option<Slot>], places: std::ops::Range<usize>) {
+        let tokens = &self.tokens[places];
+        let outputs = || tokens.iter().filter_map(|token| slots[*token].as_ref()?.task.small_output());
+        let Some(ring) = self.ring.as_mut().filter(|_| outputs().nth(1).is_some()) else { return };
+        ring.send(outputs(), &mut self.outcomes);
+    }
+}
