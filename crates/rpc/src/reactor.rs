@@ -306,7 +306,7 @@ impl Reactor {
                 turn.tokens.push(token);
             }
         }
-        turn.read_along(&mut self.slots);
+        turn.read_along(&self.slots);
         let (mut began, mut unsent) = (Instant::now(), 0);
         for place in 0..turn.tokens.len() {
             self.step(&mut turn, place);
@@ -341,7 +341,7 @@ impl Reactor {
 
     /// Writes what the steps of some places brought, and lets their tasks rest.
     fn write(&mut self, turn: &mut Turn, places: std::ops::Range<usize>) {
-        turn.write(&mut self.slots, places.clone());
+        turn.write(&self.slots, places.clone());
         let mut outcomes = std::mem::take(&mut turn.outcomes);
         let mut written = outcomes.drain(..);
         for place in places {
@@ -396,18 +396,21 @@ impl Turn {
     }
 
     /// Reads for all of the turn that want little. One alone reads by itself.
-    fn read_along(&mut self, slots: &mut [Option<Slot>]) {
+    fn read_along(&mut self, slots: &[Option<Slot>]) {
         self.along.clear();
         self.along.resize_with(self.tokens.len(), || None);
         let Some(ring) = self.ring.as_mut().filter(|_| self.tokens.len() > 1) else { return };
+        for (token, along) in self.tokens.iter().zip(&mut self.along) {
+            // Asked once: the answer changes when the server is told to stop.
+            *along = slots[*token].as_ref().filter(|slot| slot.task.is_read_along()).map(|_| Ok(0));
+        }
         self.room.resize(AT_ONCE * ALONG_BYTES, 0);
-        let of = |token: &usize| slots[*token].as_ref().filter(|slot| slot.task.is_read_along());
         let rooms = self.room.chunks_exact_mut(ALONG_BYTES);
-        let sockets = self.tokens.iter().zip(rooms).filter_map(|(t, room)| Some((of(t)?.task.socket.as_fd(), room)));
+        let wanted = self.tokens.iter().zip(&self.along).zip(rooms).filter(|((_, along), _)| along.is_some());
+        let sockets = wanted.filter_map(|((token, _), room)| Some((slots[*token].as_ref()?.task.socket.as_fd(), room)));
         ring.receive(sockets, &mut self.outcomes);
-        let along = self.tokens.iter().zip(&mut self.along).filter(|(token, _)| of(token).is_some());
-        for ((_, along), outcome) in along.zip(self.outcomes.drain(..)) {
-            *along = Some(outcome);
+        for (along, outcome) in self.along.iter_mut().flatten().zip(self.outcomes.drain(..)) {
+            *along = outcome;
         }
     }
 
@@ -423,7 +426,7 @@ impl Turn {
     }
 
     /// Writes what is small, together.
-    fn write(&mut self, slots: &mut [Option<Slot>], places: std::ops::Range<usize>) {
+    fn write(&mut self, slots: &[Option<Slot>], places: std::ops::Range<usize>) {
         let tokens = &self.tokens[places];
         let outputs = || tokens.iter().filter_map(|token| slots[*token].as_ref()?.task.small_output());
         let Some(ring) = self.ring.as_mut().filter(|_| outputs().nth(1).is_some()) else { return };

@@ -49,7 +49,7 @@ impl Socket {
     }
 
     /// It took less than it was given.
-    pub fn is_full(&mut self) {
+    pub fn took_less(&mut self) {
         self.writable = false;
     }
 

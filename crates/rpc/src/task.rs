@@ -261,7 +261,7 @@ impl Task {
         self.link.0.counters().sent_bytes.fetch_add(sent, Relaxed);
         self.link.0.unsent.store(self.writer.bytes(), Relaxed);
         if !outcome? {
-            self.socket.is_full();
+            self.socket.took_less();
         }
         Ok(())
     }
