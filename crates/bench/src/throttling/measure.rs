@@ -3,7 +3,7 @@
 use super::options::{Experiment, SCAN_ROWS, Throttling};
 use super::plan::{self, Demand, Does, LIMITED, Limit, Part, Plan};
 use super::quotas::Quotas;
-use super::results::{Beside, Change, Crowd, Kept, Left, Run, ServerResults};
+use super::results::{Beside, Change, Crowd, InTurns, Kept, Left, Run, ServerResults};
 use super::rounds::Rounds;
 use crate::Error;
 use crate::drive::{Load, MakeOp, Outcome, Timing, drive};
@@ -60,6 +60,7 @@ impl Measure<'_> {
             runs: Vec::new(),
             kept: None,
             left: None,
+            in_turns: Vec::new(),
             changes: Vec::new(),
             crowd: None,
             switched: None,
@@ -86,6 +87,7 @@ impl Measure<'_> {
         if self.options.has(Experiment::Priority) {
             results.left = Left::of(&self.priority(runs).await?);
         }
+        results.in_turns = self.in_turns(runs).await?;
         if self.options.has(Experiment::Change) {
             let (run, changes) = self.change(runs.is_empty()).await?;
             runs.push(run);
@@ -140,23 +142,53 @@ impl Measure<'_> {
             None => self.run(&plan::closed(self.options, Does::Get, None), true).await?.operations_per_s,
         };
         let plans = plan::total(self.options, capacity);
+        let rounds = self.rounds(&plans, self.options.total_rounds, TOTALS_SHOWN, runs).await?;
+        let per_s = |round: &Vec<Run>, which: usize| round[which].operations_per_s;
+        let of_both = Rounds::of(rounds.iter().map(|round| (per_s(round, 1), per_s(round, 0))));
+        let of_alone = Rounds::of(rounds.iter().map(|round| (per_s(round, 1), per_s(round, 2))));
+        Ok(of_both.zip(of_alone).map(|(of_both, of_alone)| Kept { of_both, of_alone }))
+    }
+
+    /// `free` beside others and alone, in turns.
+    async fn in_turns(&self, runs: &mut Vec<Run>) -> Result<Vec<InTurns>, Error> {
+        let isolation = vec![plan::alone(self.options), plan::isolation(self.options)];
+        let priority = plan::priority(self.options).to_vec();
+        let mut all = Vec::new();
+        for (experiment, plans) in [(Experiment::Isolation, isolation), (Experiment::Priority, priority)] {
+            if self.options.has(experiment) && self.options.beside_rounds > 1 {
+                let rounds = self.rounds(&plans, self.options.beside_rounds, 0, runs).await?;
+                all.extend(InTurns::of(experiment, &rounds));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Plans in turns, every second time in the other order: what the machine can do drifts by more than is looked for. Of the
+    /// first rounds `shown` go to `runs`.
+    async fn rounds(
+        &self,
+        plans: &[Plan],
+        count: u64,
+        shown: u64,
+        runs: &mut Vec<Run>,
+    ) -> Result<Vec<Vec<Run>>, Error> {
         let mut rounds = Vec::new();
-        // What the machine can do drifts by more than is looked for.
-        for round in 0..self.options.total_rounds {
-            let mut per_s = [0.0; 3];
+        for round in 0..count {
+            let mut of_round = Vec::new();
             for turn in 0..plans.len() {
                 let which = if round % 2 == 0 { turn } else { plans.len() - 1 - turn };
                 let run = self.run(&plans[which], false).await?;
-                per_s[which] = run.operations_per_s;
-                if round < TOTALS_SHOWN {
-                    runs.push(run);
+                if round < shown {
+                    runs.push(run.clone());
                 }
+                of_round.push(run);
             }
-            rounds.push(per_s);
+            if round % 2 != 0 {
+                of_round.reverse();
+            }
+            rounds.push(of_round);
         }
-        let of_both = Rounds::of(rounds.iter().map(|[without, with, _]| (*with, *without)));
-        let of_alone = Rounds::of(rounds.iter().map(|[_, with, alone]| (*with, *alone)));
-        Ok(of_both.zip(of_alone).map(|(of_both, of_alone)| Kept { of_both, of_alone }))
+        Ok(rounds)
     }
 
     /// What a user of low priority costs others, and what it gets of what they leave.

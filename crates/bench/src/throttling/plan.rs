@@ -241,9 +241,14 @@ pub fn limits(options: &Throttling, row_bytes: u64) -> Vec<Plan> {
     add(Experiment::Multi, Does::Multi, &options.multi_limits, Unit::Actions, of_multi);
     add(Experiment::Bytes, Does::Scan, &options.byte_limits, Unit::Bytes, scan_bytes);
     if options.has(Experiment::Isolation) {
-        plans.push(open(options, Experiment::Isolation, Does::Get, Limit::requests(1000), 1.0, 10.0));
+        plans.push(isolation(options));
     }
     plans
+}
+
+/// `free` beside a user that wants ten times its limit.
+pub fn isolation(options: &Throttling) -> Plan {
+    open(options, Experiment::Isolation, Does::Get, Limit::requests(1000), 1.0, 10.0)
 }
 
 /// Limits that follow each other in one run.
@@ -261,11 +266,13 @@ pub fn count(options: &Throttling) -> usize {
     let has = |experiment, runs: usize| if options.has(experiment) { runs } else { 0 };
     let limits = limits(options, 1000).len();
     let capacity = usize::from(!options.has(Experiment::Study));
+    let rounds = if options.beside_rounds > 1 { options.beside_rounds as usize } else { 0 };
     has(Experiment::Study, study(options).len())
         + has(Experiment::Total, 3 * options.total_rounds as usize + capacity)
         + 2 * usize::from(options.wants_capacity())
         + if limits > 0 { 1 + limits } else { 0 }
-        + has(Experiment::Priority, 3)
+        + has(Experiment::Isolation, 2 * rounds)
+        + has(Experiment::Priority, 3 + 3 * rounds)
         + has(Experiment::Change, 1)
         + has(Experiment::Users, 1)
         + has(Experiment::Switched, 3)
@@ -327,6 +334,7 @@ mod tests {
         assert_eq!(count(&options(&["--experiments", "total"])), 7);
         assert_eq!(count(&options(&["--experiments", "priority", "--free-share", "0.7"])), 5);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
+        assert_eq!(count(&options(&["--experiments", "isolation,priority", "--beside-rounds", "4"])), 2 + 8 + 3 + 12);
         assert_eq!(count(&options(&[])), 12 + 6 + 1 + 7 + 1 + 1 + 1 + 1 + 3 + 1 + 1 + 3);
     }
 }

@@ -29,6 +29,8 @@ pub struct ServerResults {
     pub runs: Vec<Run>,
     pub kept: Option<Kept>,
     pub left: Option<Left>,
+    /// Of `isolation` and `priority`, measured by turns.
+    pub in_turns: Vec<InTurns>,
     pub changes: Vec<Change>,
     pub crowd: Option<Crowd>,
     pub switched: Option<Switched>,
@@ -133,6 +135,16 @@ pub struct Left {
     pub per_s: f64,
     /// What `batch` got of what was left: of its rate alone, less the share of the server's CPU time that `free` alone takes.
     pub of_left: f64,
+}
+
+/// `free` beside others, in shares of its own alone, round by round.
+#[derive(Debug, Clone, Serialize)]
+pub struct InTurns {
+    pub experiment: Experiment,
+    pub p50: Rounds,
+    pub p99: Rounds,
+    /// What `batch` got of what was left, where there was one.
+    pub of_left: Option<Rounds>,
 }
 
 /// A limit that was changed.
@@ -315,10 +327,30 @@ impl Beside {
 
 impl Left {
     /// None where the server's CPU is not known.
-    pub fn of([alone, batch, both]: &[Run; 3]) -> Option<Left> {
-        let taken = alone.server_cores? / batch.server_cores?;
+    pub fn of(runs: &[Run; 3]) -> Option<Left> {
+        let [_, batch, both] = runs;
         let (alone_per_s, per_s) = (batch.operations_per_s, both.limited.as_ref()?.operations_per_s);
-        Some(Left { beside: both.beside?, alone_per_s, per_s, of_left: per_s / (alone_per_s * (1.0 - taken)) })
+        Some(Left { beside: both.beside?, alone_per_s, per_s, of_left: of_left(runs)? })
+    }
+}
+
+/// What `batch` gets beside `free`, of what that leaves alone: runs of `free`, of `batch` and of both.
+fn of_left(runs: &[Run]) -> Option<f64> {
+    let [alone, batch, both] = runs else { return None };
+    let taken = alone.server_cores? / batch.server_cores?;
+    Some(both.limited.as_ref()?.operations_per_s / (batch.operations_per_s * (1.0 - taken)))
+}
+
+impl InTurns {
+    /// Each round's runs: `free` alone first, beside the other last.
+    pub fn of(experiment: Experiment, rounds: &[Vec<Run>]) -> Option<InTurns> {
+        let latency = |run: Option<&Run>| run.map(|run| run.free.latency);
+        let pairs = rounds.iter().filter_map(|round| latency(round.last()).zip(latency(round.first())));
+        let of = |quantile: fn(&Latency) -> f64| {
+            Rounds::of(pairs.clone().map(|(beside, alone)| (quantile(&beside), quantile(&alone))))
+        };
+        let of_left = Rounds::of(rounds.iter().filter_map(|round| of_left(round)).map(|share| (share, 1.0)));
+        Some(InTurns { experiment, p50: of(|l| l.p50_us)?, p99: of(|l| l.p99_us)?, of_left })
     }
 }
 
@@ -425,6 +457,11 @@ pub mod tests {
                     let runs = plan::priority(&options);
                     let [alone, batch, both] = runs.map(|plan| run(&plan));
                     Left::of(&[alone, Run { server_cores: Some(1.5), ..batch }, both])
+                },
+                in_turns: {
+                    let [alone, batch, both] = plan::priority(&options).map(|plan| run(&plan));
+                    let round = vec![alone, Run { server_cores: Some(1.5), ..batch }, both];
+                    InTurns::of(Experiment::Priority, &[round.clone(), round]).into_iter().collect()
                 },
                 changes: vec![Change {
                     from: 1000,

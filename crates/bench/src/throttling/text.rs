@@ -1,7 +1,7 @@
 //! The tables that a terminal shows: for each server what the limits did, then the latencies, then what was asked beside.
 
 use super::plan::{Limit, Unit};
-use super::results::{Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
+use super::results::{Change, Crowd, InTurns, Kept, Left, Report, Run, ServerResults, User};
 use super::rounds::Rounds;
 use super::switched::Switched;
 use crate::report::number::{or_dash, short, three, time, trimmed};
@@ -169,15 +169,31 @@ pub fn crowd(crowd: &Crowd) -> String {
 /// What a limit left of the total.
 pub fn kept(kept: &Kept) -> String {
     let Kept { of_both, of_alone } = kept;
-    let told = |rounds: &Rounds| {
-        let (least, most) = rounds.spread();
-        format!("{} ± {} ({} to {})", share(rounds.mean), share(rounds.standard_error), share(least), share(most))
-    };
     format!(
         "both users together with a limit, in {} rounds: {} of their total without it, {} of what the other one gets alone",
         of_both.ratios.len(),
-        told(of_both),
-        told(of_alone)
+        in_rounds(of_both),
+        in_rounds(of_alone)
+    )
+}
+
+fn in_rounds(rounds: &Rounds) -> String {
+    let (least, most) = rounds.spread();
+    format!("{} ± {} ({} to {})", share(rounds.mean), share(rounds.standard_error), share(least), share(most))
+}
+
+/// `free` beside others, by turns.
+pub fn in_turns(of: &InTurns) -> String {
+    let InTurns { experiment, p50, p99, of_left } = of;
+    let left = of_left
+        .as_ref()
+        .map_or_else(String::new, |left| format!("; batch gets {} of what they leave", in_rounds(left)));
+    format!(
+        "{} in {} rounds: p50 of Gets is {} and p99 {} of that alone{left}",
+        experiment.name(),
+        p50.ratios.len(),
+        in_rounds(p50),
+        in_rounds(p99)
     )
 }
 
@@ -216,6 +232,7 @@ pub fn remarks(server: &ServerResults) -> Vec<String> {
     let left = server.left.as_ref().map(left);
     kept.into_iter()
         .chain(left)
+        .chain(server.in_turns.iter().map(in_turns))
         .chain(server.changes.iter().map(change))
         .chain(server.crowd.iter().map(crowd))
         .chain(server.switched.iter().map(switched))
@@ -264,5 +281,8 @@ mod tests {
         assert!(text.contains(said), "{text}");
         // Gets that take a fifth of the CPU leave 1,600 of 2,000 scans.
         assert!(text.contains("beside Gets 1.00 K: 0.625 of what they leave"), "{text}");
+        let said = "priority in 2 rounds: p50 of Gets is 1.000 ± 0.000 (1.000 to 1.000) and p99 1.000 ± 0.000";
+        assert!(text.contains(said), "{text}");
+        assert!(text.contains("batch gets 0.625 ± 0.000 (0.625 to 0.625) of what they leave"), "{text}");
     }
 }
