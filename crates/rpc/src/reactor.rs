@@ -29,8 +29,8 @@ use crate::task::{Next, Task};
 const AT_ONCE: usize = 16;
 /// Answers wait no longer than about this for those of the same turn.
 const PROMPT: Duration = Duration::from_micros(100);
-/// Turns in a row without a look at the sockets, while there is work.
-const BLIND_TURNS: u32 = 4;
+/// While there is work, no more time goes by without a look at the sockets than this and what a turn takes.
+const BLIND: Duration = Duration::from_micros(100);
 /// What is read along with others for one connection; one with more reads the rest by itself.
 const ALONG_BYTES: usize = 4 << 10;
 /// News of one look at the sockets.
@@ -132,7 +132,8 @@ pub(crate) struct Reactor {
     deadlines: BinaryHeap<Reverse<(Instant, usize)>>,
     mail: Vec<Mail>,
     turn: Turn,
-    blind_turns: u32,
+    /// The last look at the sockets.
+    looked: Instant,
     /// The thread stands back: connections without work of low priority belong to their own.
     behind: bool,
 }
@@ -164,7 +165,7 @@ impl Reactor {
             deadlines: BinaryHeap::new(),
             mail: Vec::new(),
             turn: Turn::new(),
-            blind_turns: 0,
+            looked: Instant::now(),
             behind,
         };
         Ok((reactor, Remote(shared)))
@@ -235,17 +236,16 @@ impl Reactor {
     /// Looks at the sockets; waits for them if there is nothing else to do.
     fn look(&mut self) -> io::Result<()> {
         let wait = if !self.shared.asleep.load(SeqCst) {
-            self.blind_turns += 1;
-            if !self.ready.is_empty() && self.blind_turns <= BLIND_TURNS {
+            if !self.ready.is_empty() && self.looked.elapsed() < BLIND {
                 return Ok(());
             }
             Some(Duration::ZERO)
         } else {
             self.deadlines.peek().map(|Reverse((at, _))| at.saturating_duration_since(Instant::now()))
         };
-        self.blind_turns = 0;
         let outcome = self.poll.poll(&mut self.events, wait);
         self.shared.asleep.store(false, SeqCst);
+        self.looked = Instant::now();
         match outcome {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => return Ok(()),
             other => other?,
