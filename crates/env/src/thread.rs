@@ -5,6 +5,7 @@
 )]
 
 use std::io;
+use std::time::Duration;
 
 /// Takes what others leave: it gets almost nothing while they want to run, and whoever wakes up runs at once in its place. (A
 /// thread with `nice` 19 may first use up its slice, milliseconds.)
@@ -17,6 +18,12 @@ pub fn stand_back() -> io::Result<()> {
 /// is. For threads that do little at a time and that others wait for. Linux before 6.12 takes the wish and ignores it.
 pub fn be_prompt() -> io::Result<()> {
     imp::be_prompt()
+}
+
+/// The processor's time that the calling thread has had.
+pub fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 #[cfg(target_os = "linux")]
@@ -91,6 +98,14 @@ mod tests {
             policy()
         });
         assert_eq!((behind.join().unwrap(), policy()), (libc::SCHED_IDLE, libc::SCHED_OTHER));
+    }
+
+    #[test]
+    fn a_thread_that_does_something_uses_time() {
+        let (began, before) = (std::time::Instant::now(), cpu_time());
+        while cpu_time() < before + Duration::from_millis(2) {}
+        let used = cpu_time() - before;
+        assert!(used <= began.elapsed() + Duration::from_millis(1), "{used:?}");
     }
 
     #[test]

@@ -62,7 +62,9 @@ pub struct Responder {
     id: u32,
     size_bytes: u32,
     /// Place of the method among the timed ones.
-    timed: usize,
+    timed: u32,
+    /// Where the call counts as queued; its connection may have moved on.
+    shard: u32,
     received: Instant,
     /// Time in queues of the pool.
     pub(crate) waited: Duration,
@@ -74,8 +76,10 @@ impl Responder {
     /// The call counts as queued until the responder is gone.
     #[inline]
     pub(crate) fn new(conn: Arc<Connection>, id: u32, size_bytes: u32, timed: usize, received: Instant) -> Responder {
-        conn.link.counters().enqueue(size_bytes);
-        Responder { conn, id, size_bytes, timed, received, waited: Duration::ZERO, took: None, ended: false }
+        let shard = conn.link.shard();
+        conn.link.server.shards[shard].enqueue(size_bytes);
+        let (timed, shard) = (timed as u32, shard as u32);
+        Responder { conn, id, size_bytes, timed, shard, received, waited: Duration::ZERO, took: None, ended: false }
     }
 
     /// Time from the read that brought the call until now, when its answer is ready: asked once, it is the call's time
@@ -90,7 +94,7 @@ impl Responder {
     fn end(&mut self) {
         self.ended = true;
         let took = self.took();
-        self.conn.link.server.times.record(self.timed, took, self.waited);
+        self.conn.link.server.times.record(self.timed as usize, took, self.waited);
     }
 
     /// Answers with a message and its cells, in the connection codec's form, uncompressed; empty = no cell block.
@@ -189,7 +193,7 @@ impl Responder {
 impl Drop for Responder {
     #[inline]
     fn drop(&mut self) {
-        self.conn.link.counters().dequeue(self.size_bytes);
+        self.conn.link.server.shards[self.shard as usize].dequeue(self.size_bytes);
         if !self.ended {
             self.send_exception(&Exception::io("Internal error: the call ended without an answer"));
         }

@@ -7,11 +7,12 @@
 //!                                                                      └ … or later, from any thread (Pool)
 //! ```
 //!
-//! A connection lives on one shard, a thread that waits for sockets (`reactor`). A call is served on the thread that read
-//! it; what would block goes to the [`Pool`]. A connection with nothing but calls of low priority is read on a thread
-//! that stands back (`place`). The byte layout is drawn in `docs/formats/rpc.md`.
+//! A connection lives on one shard, a thread that waits for sockets (`reactor`); as few of them are used as carry the load
+//! (`balance`). A call is served on the thread that read it; what would block goes to the [`Pool`]. A connection with
+//! nothing but calls of low priority is read on a thread that stands back (`place`). The byte layout is drawn in `docs/formats/rpc.md`.
 #![forbid(unsafe_code)]
 
+mod balance;
 pub mod call;
 pub mod client;
 pub mod connection;
@@ -29,6 +30,7 @@ mod place;
 pub mod pool;
 mod reactor;
 mod requests;
+mod seat;
 pub mod server;
 pub mod shards;
 mod socket;

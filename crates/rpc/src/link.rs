@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
+use crate::balance::Balance;
 use crate::counters::{ExceptionCounters, ShardCounters};
 use crate::outbox::Outbox;
 use crate::place::Place;
@@ -32,6 +33,7 @@ pub(crate) struct ServerState {
     /// The threads of the shards, and the one that stands back.
     pub threads: Vec<Remote>,
     pub behind: Remote,
+    pub balance: Arc<Balance>,
     pub exceptions: ExceptionCounters,
     pub times: MethodTimes,
     pub accepted: AtomicU64,
@@ -71,7 +73,8 @@ impl ServerState {
 pub(crate) struct Link {
     pub id: u64,
     pub peer: SocketAddr,
-    pub shard: usize,
+    /// Changes when the connection moves to another thread for good.
+    shard: AtomicUsize,
     pub outbox: Outbox,
     pub place: Place,
     /// Bytes that the task holds for a socket that does not take them.
@@ -81,9 +84,37 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// A new connection of a shard.
+    pub fn new(id: u64, peer: SocketAddr, shard: usize, server: Arc<ServerState>) -> Link {
+        server.shards[shard].connections.fetch_add(1, Ordering::Relaxed);
+        Link {
+            id,
+            peer,
+            shard: AtomicUsize::new(shard),
+            outbox: Outbox::default(),
+            place: Place::default(),
+            unsent: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+            server,
+        }
+    }
+
+    #[inline]
+    pub fn shard(&self) -> usize {
+        self.shard.load(Ordering::Relaxed)
+    }
+
+    /// For the thread that has the connection, which goes to the one returned.
+    pub fn move_to(&self, shard: usize) -> &Remote {
+        let from = self.shard.swap(shard, Ordering::Relaxed);
+        self.server.shards[from].connections.fetch_sub(1, Ordering::Relaxed);
+        self.server.shards[shard].connections.fetch_add(1, Ordering::Relaxed);
+        &self.server.threads[shard]
+    }
+
     #[inline]
     pub fn counters(&self) -> &ShardCounters {
-        &self.server.shards[self.shard]
+        &self.server.shards[self.shard()]
     }
 
     #[inline]
@@ -99,7 +130,7 @@ impl Link {
 
     /// The thread on which the connection belongs.
     pub fn thread(&self, behind: bool) -> &Remote {
-        if behind { &self.server.behind } else { &self.server.threads[self.shard] }
+        if behind { &self.server.behind } else { &self.server.threads[self.shard()] }
     }
 
     /// The socket is gone.

@@ -22,7 +22,9 @@ use martite_env::Ring;
 use mio::{Events, Poll, Token};
 use parking_lot::Mutex;
 
+use crate::link::Link;
 use crate::pool::stand_aside;
+use crate::seat::{Seat, Spent};
 use crate::task::{Next, Task};
 
 /// Connections of a turn: the answers of the first wait for the last's.
@@ -119,6 +121,7 @@ struct Slot {
     waker: Waker,
     /// It is in `Reactor::ready`.
     is_ready: bool,
+    spent: Spent,
 }
 
 pub(crate) struct Reactor {
@@ -134,8 +137,8 @@ pub(crate) struct Reactor {
     turn: Turn,
     /// The last look at the sockets.
     looked: Instant,
-    /// The thread stands back: connections without work of low priority belong to their own.
-    behind: bool,
+    /// `None`: the thread stands back, and connections without work of low priority belong to others.
+    seat: Option<Seat>,
 }
 
 /// What a turn needs, kept for the next.
@@ -151,7 +154,7 @@ struct Turn {
 }
 
 impl Reactor {
-    pub fn new(behind: bool) -> io::Result<(Reactor, Remote)> {
+    pub fn new(seat: Option<Seat>) -> io::Result<(Reactor, Remote)> {
         let poll = Poll::new()?;
         let waker = mio::Waker::new(poll.registry(), MAIL)?;
         let shared = Arc::new(Shared { post: Mutex::default(), asleep: AtomicBool::new(false), waker });
@@ -166,7 +169,7 @@ impl Reactor {
             mail: Vec::new(),
             turn: Turn::new(),
             looked: Instant::now(),
-            behind,
+            seat,
         };
         Ok((reactor, Remote(shared)))
     }
@@ -179,6 +182,7 @@ impl Reactor {
                 break;
             }
             self.end_overdue();
+            self.review();
             self.take_turn();
         }
         let mut post = self.shared.post.lock();
@@ -220,7 +224,7 @@ impl Reactor {
             self.deadlines.push(Reverse((deadline, token)));
         }
         let waker = Waker::from(Arc::new(Bell { shared: self.shared.clone(), token }));
-        self.slots[token] = Some(Slot { task, waker, is_ready: false });
+        self.slots[token] = Some(Slot { task, waker, is_ready: false, spent: Spent::default() });
         self.make_ready(token);
     }
 
@@ -300,17 +304,23 @@ impl Reactor {
         {
             let Some(slot) = &mut self.slots[token] else { continue };
             slot.is_ready = false;
-            if slot.task.moves(self.behind) {
-                self.hand_over(token);
+            let behind = self.seat.is_none();
+            if slot.task.moves(behind) {
+                self.hand_over(token, |link| link.thread(!behind));
             } else {
                 turn.tokens.push(token);
             }
         }
         turn.read_along(&self.slots);
         let (mut began, mut unsent) = (Instant::now(), 0);
+        let mut before = began;
         for place in 0..turn.tokens.len() {
             self.step(&mut turn, place);
             let now = Instant::now();
+            if let (Some(seat), Some(slot)) = (&self.seat, &mut self.slots[turn.tokens[place]]) {
+                seat.charge(&mut slot.spent, now - before);
+            }
+            before = now;
             if now - began > PROMPT {
                 self.write(&mut turn, unsent..place + 1);
                 (began, unsent) = (now, place + 1);
@@ -320,7 +330,7 @@ impl Reactor {
         self.write(&mut turn, unsent..end);
         turn.tokens.clear();
         self.turn = turn;
-        if self.behind {
+        if self.seat.is_none() {
             stand_aside();
         }
     }
@@ -368,10 +378,21 @@ impl Reactor {
 
     /// The other thread looks at the socket and at the outbox at once: what comes meanwhile is not missed, be it that nobody
     /// is woken for it.
-    fn hand_over(&mut self, token: usize) {
+    fn hand_over(&mut self, token: usize, to: impl FnOnce(&Link) -> &Remote) {
         if let Some(task) = self.release(token) {
-            let remote = task.link().thread(!self.behind).clone();
+            let remote = to(task.link()).clone();
             remote.0.post(Mail::Adopt(task));
+        }
+    }
+
+    /// Some connections may have to go to a thread that has less to do.
+    fn review(&mut self) {
+        let Some(seat) = &mut self.seat else { return };
+        let slots = self.slots.iter().enumerate().filter_map(|(token, slot)| Some((token, slot.as_ref()?)));
+        let movable = slots.filter(|(_, slot)| slot.task.may_move());
+        let Some((picked, to)) = seat.review(self.looked, movable.map(|(token, slot)| (token, slot.spent))) else { return };
+        for token in picked {
+            self.hand_over(token, |link| link.move_to(to));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -13,8 +13,6 @@ use tokio::task::JoinHandle;
 
 use crate::counters::ShardCounters;
 use crate::link::{Link, Mode, ServerState};
-use crate::outbox::Outbox;
-use crate::place::Place;
 use crate::task::{LinkGuard, Task};
 use crate::times::MethodTimes;
 use crate::{Counters, Handler, Shards, Watch};
@@ -107,6 +105,7 @@ impl Server {
             shards: (0..shards.len()).map(|_| ShardCounters::default()).collect(),
             threads: shards.threads(),
             behind: shards.behind(),
+            balance: shards.balance(),
             exceptions: Default::default(),
             accepted: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -176,7 +175,7 @@ async fn all_gone(state: &ServerState, wait: Duration) -> bool {
     .is_ok()
 }
 
-/// Accepts and hands each connection to the shard with the fewest.
+/// Accepts and hands each connection to the shard with the fewest, of those that are needed.
 async fn accept(listener: TcpListener, state: Arc<ServerState>) {
     let mut next_id = 0;
     loop {
@@ -193,20 +192,10 @@ async fn accept(listener: TcpListener, state: Arc<ServerState>) {
             continue;
         }
         state.accepted.fetch_add(1, Relaxed);
-        let fewest = state.shards.iter().enumerate().min_by_key(|(_, s)| s.connections.load(Relaxed));
-        let shard = fewest.map_or(0, |(i, _)| i);
+        let needed = state.shards.iter().enumerate().take(state.balance.needed());
+        let shard = needed.min_by_key(|(_, s)| s.connections.load(Relaxed)).map_or(0, |(i, _)| i);
         next_id += 1;
-        let link = Arc::new(Link {
-            id: next_id,
-            peer,
-            shard,
-            outbox: Outbox::default(),
-            place: Place::default(),
-            unsent: AtomicUsize::new(0),
-            closed: AtomicBool::new(false),
-            server: state.clone(),
-        });
-        state.shards[shard].connections.fetch_add(1, Relaxed);
+        let link = Arc::new(Link::new(next_id, peer, shard, state.clone()));
         state.links.lock().insert(next_id, link.clone());
         let guard = LinkGuard(link);
         // It has to leave this runtime.

@@ -1,18 +1,21 @@
 //! [`Shards`]: the network threads. They run in short slices, so that none of our threads that work for long (scans, flushes,
 //! compactions) holds up the answers of others for its own.
 //!
-//! One more stands back behind all others of the machine: to it go connections that have nothing but work of low priority
+//! Connections are on as few of them as carry the load (`balance`). One more stands back behind all others of the machine: to it go connections that have nothing but work of low priority
 //! (`place`), whose reading and decoding would otherwise come before everybody else's calls. And one has a runtime, for
 //! listeners and for timers.
 
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+use crate::balance::Balance;
 use crate::reactor::{Reactor, Remote};
+use crate::seat::Seat;
 
 /// The network threads; connections are spread over them. Cheap to clone; the threads end with the last clone.
 #[derive(Debug, Clone)]
@@ -22,6 +25,7 @@ pub struct Shards(Arc<Inner>);
 struct Inner {
     threads: Vec<Remote>,
     behind: Remote,
+    balance: Arc<Balance>,
     runtime: Handle,
     /// Dropped to end the runtime's thread.
     stop: Option<oneshot::Sender<()>>,
@@ -37,10 +41,19 @@ impl Shards {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
-        let (behind, thread) = start("net-behind".to_owned(), true, stand_back)?;
-        let mut inner = Inner { threads: Vec::new(), behind, runtime: handle, stop: Some(stop), started: vec![thread] };
-        for i in 0..threads.max(1) {
-            let (remote, thread) = start(format!("net-{i}"), false, prompt)?;
+        let threads = threads.max(1);
+        let (balance, origin) = (Arc::new(Balance::new(threads)), Instant::now());
+        let (behind, thread) = start("net-behind".to_owned(), None, stand_back)?;
+        let mut inner = Inner {
+            threads: Vec::new(),
+            behind,
+            balance: balance.clone(),
+            runtime: handle,
+            stop: Some(stop),
+            started: vec![thread],
+        };
+        for i in 0..threads {
+            let (remote, thread) = start(format!("net-{i}"), Some(Seat::new(i, balance.clone(), origin)), prompt)?;
             inner.threads.push(remote);
             inner.started.push(thread);
         }
@@ -65,6 +78,10 @@ impl Shards {
         self.0.threads.clone()
     }
 
+    pub(crate) fn balance(&self) -> Arc<Balance> {
+        self.0.balance.clone()
+    }
+
     /// The thread that stands back; it is not one of [`Shards::len`].
     pub(crate) fn behind(&self) -> Remote {
         self.0.behind.clone()
@@ -77,8 +94,12 @@ fn tell(what: &str, outcome: io::Result<()>) {
     }
 }
 
-fn start(name: String, behind: bool, first: impl FnOnce() + Send + 'static) -> io::Result<(Remote, JoinHandle<()>)> {
-    let (reactor, remote) = Reactor::new(behind)?;
+fn start(
+    name: String,
+    seat: Option<Seat>,
+    first: impl FnOnce() + Send + 'static,
+) -> io::Result<(Remote, JoinHandle<()>)> {
+    let (reactor, remote) = Reactor::new(seat)?;
     let thread = std::thread::Builder::new().name(name).spawn(move || {
         first();
         reactor.run();

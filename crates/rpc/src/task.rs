@@ -114,12 +114,14 @@ impl Task {
         self.deadline
     }
 
-    /// Whether it belongs on the other thread than this one. Deadlines stay with theirs.
+    /// Whether it belongs on the thread that stands back, or on another than that.
     pub fn moves(&self, behind: bool) -> bool {
-        self.link.0.place.is_behind() != behind
-            && self.deadline.is_none()
-            && matches!(self.phase, Phase::Open(_))
-            && self.link.0.server.mode() == Mode::Run
+        self.link.0.place.is_behind() != behind && self.may_move()
+    }
+
+    /// Whether it may go on on another thread. Deadlines stay with theirs.
+    pub fn may_move(&self) -> bool {
+        self.deadline.is_none() && matches!(self.phase, Phase::Open(_)) && self.link.0.server.mode() == Mode::Run
     }
 
     /// Whether the next step may be given what others read for it, a few KiB.
@@ -306,7 +308,7 @@ impl Task {
             received: self.received,
             resumed,
             calls: 0,
-            elsewhere: link.server.queued_elsewhere(link.shard),
+            elsewhere: link.server.queued_elsewhere(link.shard()),
             room: link.server.options.max_output_bytes.saturating_sub(self.writer.bytes()),
         };
         self.waiting_frames = false;

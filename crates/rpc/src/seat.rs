@@ -1,0 +1,125 @@
+//! [`Seat`]: a network thread's place among the others: what it had to do of late, and which connections are to go elsewhere.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::balance::{Balance, Gift, WINDOW};
+
+/// Of one thread.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    index: usize,
+    balance: Arc<Balance>,
+    /// One moment for all threads.
+    origin: Instant,
+    /// The window under way: its number, its beginning, and the processor time that the thread had had then.
+    window: u64,
+    began: Instant,
+    cpu: Duration,
+}
+
+/// What a connection took in one window.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Spent {
+    window: u64,
+    time: Duration,
+}
+
+impl Seat {
+    pub fn new(index: usize, balance: Arc<Balance>, origin: Instant) -> Seat {
+        Seat { index, balance, origin, window: 1, began: origin, cpu: Duration::ZERO }
+    }
+
+    /// A connection's step took so long.
+    #[inline]
+    pub fn charge(&self, spent: &mut Spent, took: Duration) {
+        if spent.window != self.window {
+            *spent = Spent { window: self.window, time: Duration::ZERO };
+        }
+        spent.time += took;
+    }
+
+    /// By the thread itself. Once a window is over it tells the others about it, and may hear that some of its `connections`
+    /// are to go to another thread: which, and where.
+    pub fn review(
+        &mut self,
+        now: Instant,
+        connections: impl Iterator<Item = (usize, Spent)>,
+    ) -> Option<(Vec<usize>, usize)> {
+        let all = now.saturating_duration_since(self.began);
+        if all < WINDOW {
+            return None;
+        }
+        let cpu = martite_env::thread::cpu_time();
+        let used = cpu.saturating_sub(self.cpu);
+        let now_since = now.saturating_duration_since(self.origin);
+        let load = (used.as_nanos() * 1000 / all.as_nanos()).min(1000) as u32;
+        let window = self.window;
+        (self.cpu, self.began, self.window) = (cpu, now, window + 1);
+        let gift = self.balance.tell(self.index, now_since, load)?;
+        let busy = connections.filter(|(_, spent)| spent.window == window).map(|(token, spent)| (token, spent.time));
+        let (picked, part) = pick(busy.collect(), gift.part)?;
+        self.balance.gave(self.index, Gift { part, ..gift }, now_since);
+        Some((picked, gift.to))
+    }
+}
+
+/// Connections that take about this part of the time of all, in thousandths, and the part that they really take.
+fn pick(mut busy: Vec<(usize, Duration)>, part: u32) -> Option<(Vec<usize>, u32)> {
+    busy.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let all: Duration = busy.iter().map(|(_, time)| *time).sum();
+    let wanted = all * part / 1000;
+    let (mut picked, mut given) = (Vec::new(), Duration::ZERO);
+    for (token, time) in &busy {
+        if given + *time / 2 <= wanted {
+            picked.push(*token);
+            given += *time;
+        }
+    }
+    // Moving all that is done would only be done by another.
+    if picked.is_empty() || part < 1000 && picked.len() == busy.len() {
+        return None;
+    }
+    let part = (given.as_nanos() * 1000).checked_div(all.as_nanos()).unwrap_or(1000);
+    Some((picked, part as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picked(times: &[u64], part: u32) -> Option<(Vec<usize>, u32)> {
+        pick(times.iter().map(|us| Duration::from_micros(*us)).enumerate().collect(), part)
+    }
+
+    #[test]
+    fn connections_are_picked_for_a_part_of_the_time() {
+        assert_eq!(picked(&[10, 10, 10, 10], 500), Some((vec![0, 1], 500)));
+        assert_eq!(picked(&[10, 20, 70], 500), Some((vec![2], 700)));
+        assert_eq!(picked(&[10, 20, 70], 300), Some((vec![1, 0], 300)));
+        assert_eq!(picked(&[10, 20, 70], 1000), Some((vec![2, 1, 0], 1000)));
+        // Nobody is relieved if all of it goes.
+        assert_eq!(picked(&[10], 500), None);
+        assert_eq!(picked(&[0, 0], 500), None);
+        assert_eq!(picked(&[0, 0], 1000), Some((vec![0, 1], 1000)));
+        assert_eq!(picked(&[], 1000), None);
+        assert_eq!(picked(&[50, 50], 200), None, "half is no nearer than none");
+    }
+
+    #[test]
+    fn a_window_tells_who_took_part() {
+        let origin = Instant::now();
+        let balance = Arc::new(Balance::new(2));
+        let mut first = Seat::new(0, balance.clone(), origin);
+        let mut second = Seat::new(1, balance, origin);
+        let mut spent = [Spent::default(); 3];
+        second.charge(&mut spent[1], Duration::from_micros(5));
+        let all = |spent: [Spent; 3]| spent.into_iter().enumerate();
+        assert_eq!(second.review(origin + WINDOW / 2, all(spent)), None, "the window is not over");
+        // One thread is enough: the second gives away what it has.
+        assert_eq!(second.review(origin + WINDOW, all(spent)), Some((vec![1], 0)));
+        assert_eq!(second.review(origin + 2 * WINDOW, all(spent)), None, "nothing was done in this window");
+        first.charge(&mut spent[0], Duration::from_micros(5));
+        assert_eq!(first.review(origin + 3 * WINDOW, all(spent)).map(|(_, to)| to), None);
+    }
+}
