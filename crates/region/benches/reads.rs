@@ -102,10 +102,10 @@ fn scan(rig: &Rig, spec: ScanSpec, src: &dyn BlockSource) -> usize {
 
 fn get(rig: &Rig, number: u64, columns: bool, src: &dyn BlockSource, out: &mut CellBuf) {
     let families = match columns {
-        true => vec![FamilyColumns { columns: vec![b"0"[..].into()], ..FamilyColumns::whole(&b"f"[..]) }],
+        true => vec![FamilyColumns { columns: [b"0"[..].into()].into(), ..FamilyColumns::whole(&b"f"[..]) }],
         false => Vec::new(),
     };
-    let spec = GetSpec { families, ..GetSpec::new(row(number)) };
+    let spec = GetSpec { families: families.into(), ..GetSpec::new(row(number)) };
     assert!(matches!(rig.region.get(&spec, src, out).unwrap(), Step::Ready(found) if found.cells == 1));
 }
 

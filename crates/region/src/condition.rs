@@ -26,7 +26,7 @@ impl Region {
         match &condition.check {
             Check::Value { family, qualifier, .. } => {
                 get.families =
-                    vec![FamilyColumns { columns: vec![qualifier.clone()], ..FamilyColumns::whole(family.clone()) }];
+                    [FamilyColumns { columns: [qualifier.clone()].into(), ..FamilyColumns::whole(family.clone()) }].into();
             }
             Check::Filter(filter) => {
                 get.filter = Some(filter.clone());

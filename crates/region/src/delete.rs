@@ -42,10 +42,11 @@ impl Region {
             };
             let nth = m.cells.iter().take(index + 1).filter(same).count();
             let get = GetSpec {
-                families: vec![FamilyColumns {
-                    columns: vec![Bytes::copy_from_slice(cell.qualifier())],
+                families: [FamilyColumns {
+                    columns: [Bytes::copy_from_slice(cell.qualifier())].into(),
                     ..FamilyColumns::whole(Bytes::copy_from_slice(cell.family()))
-                }],
+                }]
+                .into(),
                 max_versions: nth as u32,
                 ..self.current_row(&m.row)
             };

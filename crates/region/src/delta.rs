@@ -46,17 +46,13 @@ impl Region {
 
     /// The Get that reads the columns of an Increment or Append.
     fn delta_columns(&self, m: &Mutation, deltas: &[CellRef<'_>]) -> GetSpec {
-        let mut families: Vec<FamilyColumns> = Vec::new();
-        for delta in deltas {
-            if families.last().is_none_or(|f| f.family != delta.family()) {
-                families.push(FamilyColumns::whole(Bytes::copy_from_slice(delta.family())));
-            }
-            if let Some(family) = families.last_mut()
-                && family.columns.last().is_none_or(|q| q != delta.qualifier())
-            {
-                family.columns.push(Bytes::copy_from_slice(delta.qualifier()));
-            }
-        }
+        let of_family = |deltas: &[CellRef<'_>]| {
+            let mut columns: Vec<_> = deltas.iter().map(|delta| Bytes::copy_from_slice(delta.qualifier())).collect();
+            columns.dedup();
+            let family = deltas.first().map(CellRef::family).unwrap_or_default();
+            FamilyColumns { columns: columns.into(), ..FamilyColumns::whole(Bytes::copy_from_slice(family)) }
+        };
+        let families = deltas.chunk_by(|a, b| a.family() == b.family()).map(of_family).collect();
         GetSpec { families, time_range: m.time_range, ..self.current_row(&m.row) }
     }
 

@@ -13,17 +13,21 @@ use martite_proto as pb;
 use martite_store::scan::{
     Lookup, PointEnd, PointReader, ReadView, RowLimits, RowRead, StoreEnd, StoreScan, StoreScanner,
 };
+use smallvec::SmallVec;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// One for each family that a read asks for, which is mostly one.
+pub(crate) type Few<T> = SmallVec<[T; 1]>;
 
 /// What a Get or Scan wants of one family.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FamilyColumns {
     pub family: Bytes,
     /// Qualifiers in any order; empty means the whole family.
-    pub columns: Vec<Bytes>,
+    pub columns: Arc<[Bytes]>,
     /// Instead of the request's time range.
     pub time_range: Option<TimeRange>,
 }
@@ -31,7 +35,7 @@ pub struct FamilyColumns {
 impl FamilyColumns {
     /// The whole family.
     pub fn whole(family: impl Into<Bytes>) -> FamilyColumns {
-        FamilyColumns { family: family.into(), columns: Vec::new(), time_range: None }
+        FamilyColumns { family: family.into(), columns: Arc::default(), time_range: None }
     }
 }
 
@@ -40,7 +44,7 @@ impl FamilyColumns {
 pub struct GetSpec {
     pub row: Bytes,
     /// Empty: all families.
-    pub families: Vec<FamilyColumns>,
+    pub families: Arc<[FamilyColumns]>,
     pub max_versions: u32,
     pub time_range: TimeRange,
     pub filter: Option<pb::Filter>,
@@ -72,7 +76,7 @@ impl GetSpec {
     pub fn new(row: impl Into<Bytes>) -> GetSpec {
         GetSpec {
             row: row.into(),
-            families: Vec::new(),
+            families: Arc::default(),
             max_versions: 1,
             time_range: TimeRange::ALL,
             filter: None,
@@ -126,14 +130,14 @@ impl Region {
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
         self.check_row(&get.row, "Get")?;
-        let (scan, requests, views) = self.plan_get(get)?;
         if get.filter.is_some() {
+            let (mut scan, requests, views) = self.plan_get(get)?;
+            (scan.start_row, scan.stop_row) = (get.row.clone(), get.row.clone());
             return self
                 .one_get(get, src, out, |read| self.read_filtered(requests, views, (&scan, get.load_on_demand), read));
         }
-        let points = self.point_readers(requests, views, &scan);
-        let mut lookups = Vec::new();
-        lookups.resize_with(points.len(), Lookup::default);
+        let points = self.point_readers(get)?;
+        let mut lookups: Few<Lookup> = points.iter().map(|_| Lookup::default()).collect();
         self.read_points(
             get,
             &get.row,
@@ -178,8 +182,8 @@ impl Region {
         })
     }
 
-    /// What `get` has to read, as of now.
-    fn plan_get(&self, get: &GetSpec) -> Result<(StoreScan, Vec<StoreRequest>, Vec<ReadView>), RegionError> {
+    /// What a Get like `get` has to read, whatever its row, as of now.
+    fn plan_get(&self, get: &GetSpec) -> Result<(StoreScan, Few<StoreRequest>, Few<ReadView>), RegionError> {
         let requests = self.store_requests(&get.families)?;
         let (read_point, views) = self.consistent_views(get.read_point, &requests);
         let scan = StoreScan {
@@ -189,7 +193,7 @@ impl Region {
             read_point,
             store_limit: get.store_limit,
             store_offset: get.store_offset,
-            ..StoreScan::get(get.row.clone(), self.ctx.clock.now_ms())
+            ..StoreScan::get(Bytes::new(), self.ctx.clock.now_ms())
         };
         Ok((scan, requests, views))
     }
@@ -236,13 +240,14 @@ impl Region {
         }))
     }
 
-    /// Readers for Gets without filter, one for each family that they ask for.
-    fn point_readers(&self, requests: Vec<StoreRequest>, views: Vec<ReadView>, scan: &StoreScan) -> Vec<PointReader> {
+    /// Readers for Gets like `like`, which has no filter, one for each family that they ask for.
+    fn point_readers(&self, like: &GetSpec) -> Result<Few<PointReader>, RegionError> {
+        let (scan, requests, views) = self.plan_get(like)?;
         let reader = |(request, view): (StoreRequest, ReadView)| {
             let options = self.stores[request.store].1.options().clone();
-            PointReader::new(view, options, Arc::new(request.scan(scan.clone())))
+            PointReader::new(view, options, request.scan(scan.clone()))
         };
-        requests.into_iter().zip(views).map(reader).collect()
+        Ok(requests.into_iter().zip(views).map(reader).collect())
     }
 
     /// Of one family.
@@ -270,8 +275,8 @@ impl Region {
     /// `read` brings a filter.
     fn read_filtered(
         &self,
-        requests: Vec<StoreRequest>,
-        views: Vec<ReadView>,
+        requests: Few<StoreRequest>,
+        views: Few<ReadView>,
         (scan, on_demand): (&StoreScan, bool),
         read: &mut RowRead<'_>,
     ) -> Result<Step<()>, RegionError> {
@@ -296,12 +301,12 @@ impl Region {
     }
 
     /// The stores that a read of `families` concerns, in their order; a family that is named twice counts once.
-    pub(crate) fn store_requests(&self, families: &[FamilyColumns]) -> Result<Vec<StoreRequest>, RegionError> {
+    pub(crate) fn store_requests(&self, families: &[FamilyColumns]) -> Result<Few<StoreRequest>, RegionError> {
         if families.is_empty() {
             let all = (0..self.stores.len()).map(|store| StoreRequest { store, columns: None, time_range: None });
             return Ok(all.collect());
         }
-        let mut requests = Vec::with_capacity(families.len());
+        let mut requests = Few::with_capacity(families.len());
         for family in families {
             let store = self.check_family(&family.family)?;
             let columns = (!family.columns.is_empty()).then(|| sorted(&family.columns));
@@ -315,7 +320,7 @@ impl Region {
                 return false;
             }
             first.columns = match (first.columns.take(), again.columns.take()) {
-                (Some(a), Some(b)) => Some(sorted(&[&a[..], &b[..]].concat())),
+                (Some(a), Some(b)) => Some(sorted(&[&a[..], &b[..]].concat().into())),
                 (a, b) => a.or(b),
             };
             first.time_range = first.time_range.or(again.time_range);
@@ -329,7 +334,7 @@ impl Region {
     /// A flush drops versions that no reader can see; a Get does not register as a reader. So the views are taken
     /// after the read point, and taken again if that moved meanwhile: as long as it stands still, no flush can have
     /// dropped anything below it.
-    fn consistent_views(&self, wanted: Option<u64>, requests: &[StoreRequest]) -> (u64, Vec<ReadView>) {
+    fn consistent_views(&self, wanted: Option<u64>, requests: &[StoreRequest]) -> (u64, Few<ReadView>) {
         let views = || requests.iter().map(|r| self.stores[r.store].1.view()).collect();
         if let Some(read_point) = wanted {
             return (read_point, views());
@@ -358,7 +363,7 @@ pub struct Getter<'r> {
     region: &'r Region,
     _operation: Operation<'r>,
     like: &'r GetSpec,
-    points: Vec<PointReader>,
+    points: Few<PointReader>,
     /// For rows that are to be scanned, one for each of `points`; and their like for the row after that. None as long as
     /// there was no such row.
     scanners: Vec<StoreScanner>,
@@ -388,11 +393,8 @@ impl<'r> Getter<'r> {
     pub fn new(region: &'r Region, like: &'r GetSpec) -> Result<Getter<'r>, RegionError> {
         let operation = region.start_operation()?;
         let points = match like.filter {
-            Some(_) => Vec::new(),
-            None => {
-                let (scan, requests, views) = region.plan_get(like)?;
-                region.point_readers(requests, views, &scan)
-            }
+            Some(_) => Few::new(),
+            None => region.point_readers(like)?,
         };
         Ok(Getter {
             region,
@@ -523,9 +525,9 @@ impl Drop for Getter<'_> {
     }
 }
 
-fn sorted(columns: &[Bytes]) -> Arc<[Bytes]> {
+fn sorted(columns: &Arc<[Bytes]>) -> Arc<[Bytes]> {
     if columns.is_sorted_by(|a, b| a < b) {
-        return columns.into();
+        return columns.clone();
     }
     let mut columns = columns.to_vec();
     columns.sort();

@@ -15,7 +15,7 @@ use rig::Rig;
 
 fn scanned(rig: &Rig, get: &GetSpec) -> Vec<String> {
     let spec = ScanSpec {
-        families: get.families.clone(),
+        families: get.families.to_vec(),
         start_row: get.row.clone(),
         stop_row: get.row.clone(),
         include_stop: true,
@@ -46,7 +46,7 @@ fn like(random: &Random) -> GetSpec {
         _ => TimeRange::ALL,
     };
     let exists_only = random.below(6) == 0;
-    GetSpec { families, time_range, exists_only, max_versions: random.pick(&[1, 1, 2, 3]), ..GetSpec::new("row000") }
+    GetSpec { families: families.into(), time_range, exists_only, max_versions: random.pick(&[1, 1, 2, 3]), ..GetSpec::new("row000") }
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn named_columns_are_those_of_all() {
         let files = rig.ctx.stores.files.clone();
         for _ in 0..12 {
             let (spec, limits) = (like(&random), limits(&random));
-            let whole = |family: &FamilyColumns| FamilyColumns { columns: Vec::new(), ..family.clone() };
+            let whole = |family: &FamilyColumns| FamilyColumns { columns: std::sync::Arc::default(), ..family.clone() };
             let all = ScanSpec { families: spec.families.iter().map(whole).collect(), ..spec.clone() };
             let is_named = |cell: &CellRef<'_>| {
                 let family = spec.families.iter().find(|family| family.family[..] == *cell.family()).unwrap();

@@ -245,9 +245,9 @@ fn gets_that_share_what_they_opened_find_the_same() {
         let rig = filled(seed);
         rig.region.compact(None, seed % 2 == 0, &martite_store::Unthrottled).unwrap();
         let (src, dice) = (source(&rig, seed), Dice::new(seed));
-        let family = FamilyColumns { columns: vec!["b".into(), "d".into()], ..FamilyColumns::whole("f") };
+        let family = FamilyColumns { columns: ["b".into(), "d".into()].into(), ..FamilyColumns::whole("f") };
         for families in [Vec::new(), vec![family], vec![FamilyColumns::whole("g")]] {
-            let like = |row: String| GetSpec { max_versions: 2, families: families.clone(), ..GetSpec::new(row) };
+            let like = |row: String| GetSpec { max_versions: 2, families: families[..].into(), ..GetSpec::new(row) };
             let first = like("row00".into());
             let mut getter = Getter::new(&rig.region, &first).unwrap();
             let any_row = || format!("row{:02}", dice.below(42));
@@ -575,7 +575,7 @@ fn families_read_on_demand_give_the_same_rows_in_order() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let rig = three_rows();
-    let columns = vec![FamilyColumns { columns: vec!["k".into()], ..FamilyColumns::whole("f") }];
+    let columns = vec![FamilyColumns { columns: ["k".into()].into(), ..FamilyColumns::whole("f") }];
     let raw = rig.region.scanner(ScanSpec { raw: true, families: columns, ..ScanSpec::default() });
     assert!(matches!(raw.map(|_| ()), Err(RegionError::DoNotRetry(m)) if m.contains("any column for a raw scan")));
     let families = vec![FamilyColumns::whole("none")];
@@ -670,7 +670,7 @@ fn rows_that_are_refused_by_their_cells_are_refused_in_any_way() {
             let one_by_one = both(filter.clone(), page(1_000));
             let spec = |filter| ScanSpec {
                 filter: Some(filter),
-                families: vec![FamilyColumns { columns: columns.clone(), ..FamilyColumns::whole("f") }],
+                families: vec![FamilyColumns { columns: columns[..].into(), ..FamilyColumns::whole("f") }],
                 max_versions: 1 + (seed % 3) as u32,
                 start_row: format!("row{:03}", seed).into(),
                 stop_row: format!("row{:03}", 120 + 2 * seed).into(),

@@ -11,13 +11,16 @@ pub fn own(part: &mut Bytes) {
 
 pub fn get(spec: &mut GetSpec) {
     own(&mut spec.row);
-    for FamilyColumns { family, columns, .. } in &mut spec.families {
-        own(family);
-        columns.iter_mut().for_each(own);
-    }
+    spec.families = spec.families.iter().map(owned).collect();
     if let Some(filter) = &mut spec.filter {
         filter.serialized_filter.iter_mut().for_each(own);
     }
+}
+
+fn owned(family: &FamilyColumns) -> FamilyColumns {
+    let copy = |part: &Bytes| Bytes::copy_from_slice(part);
+    let columns = family.columns.iter().map(copy).collect();
+    FamilyColumns { family: copy(&family.family), columns, time_range: family.time_range }
 }
 
 pub fn service(call: &mut pb::CoprocessorServiceCall) {
@@ -51,8 +54,8 @@ mod tests {
     fn a_get_lets_go_of_its_frame() {
         let frame = Bytes::from(b"rowfqxfilter".to_vec());
         let mut spec = GetSpec::new(frame.slice(..3));
-        let columns = vec![frame.slice(4..5), frame.slice(5..6)];
-        spec.families = vec![FamilyColumns { family: frame.slice(3..4), columns, time_range: None }];
+        let columns = [frame.slice(4..5), frame.slice(5..6)].into();
+        spec.families = [FamilyColumns { family: frame.slice(3..4), columns, time_range: None }].into();
         let filter = Some(frame.slice(6..));
         spec.filter = Some(martite_proto::Filter { name: "n".to_owned(), serialized_filter: filter });
         let before = format!("{spec:?}");

@@ -180,7 +180,12 @@ impl RegionServer {
 
     /// A region to read, and whether the answer counts as stale: a replica was asked.
     pub(crate) fn readable(&self, specifier: &pb::RegionSpecifier) -> Result<(Arc<Region>, bool), Fault> {
-        let named = self.online.find(specifier, &self.name)?;
+        self.readable_named(specifier.r#type, &specifier.value)
+    }
+
+    /// The same for the parts of a specifier.
+    pub(crate) fn readable_named(&self, kind: i32, name: &[u8]) -> Result<(Arc<Region>, bool), Fault> {
+        let named = self.online.find_named(kind, name, &self.name)?;
         Ok((named.region, named.replica_id != 0))
     }
 

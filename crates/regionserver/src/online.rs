@@ -106,24 +106,29 @@ impl Online {
 
     /// The region that a request names, itself or a replica.
     pub fn find(&self, specifier: &pb::RegionSpecifier, server: &ServerName) -> Result<Named, Fault> {
+        self.find_named(specifier.r#type, &specifier.value, server)
+    }
+
+    /// The same for the parts of a specifier.
+    pub fn find_named(&self, kind: i32, name: &[u8], server: &ServerName) -> Result<Named, Fault> {
         use pb::region_specifier::RegionSpecifierType as Type;
         let map = self.snapshot.load();
-        let found = match Type::try_from(specifier.r#type) {
-            Ok(Type::RegionName) => map.by_name.get(&specifier.value),
+        let found = match Type::try_from(kind) {
+            Ok(Type::RegionName) => map.by_name.get(name),
             Ok(Type::EncodedRegionName) => {
-                std::str::from_utf8(&specifier.value).ok().and_then(|encoded| map.by_encoded.get(encoded))
+                std::str::from_utf8(name).ok().and_then(|encoded| map.by_encoded.get(encoded))
             }
             Err(e) => return Err(Fault::do_not_retry(format!("Unsupported region specifier type: {}", e.0))),
         };
         if let Some(region) = found {
             return Ok(Named { region: region.clone(), replica_id: 0 });
         }
-        if let Some(replica) = map.replicas.get(&specifier.value) {
+        if let Some(replica) = map.replicas.get(name) {
             return Ok(Named { region: replica.region.clone(), replica_id: replica.info.replica_id() });
         }
         Err(Fault::not_serving(format!(
             "{} is not online on {server}",
-            martite_catalog::to_string_binary(&specifier.value)
+            martite_catalog::to_string_binary(name)
         )))
     }
 

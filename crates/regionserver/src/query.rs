@@ -2,21 +2,64 @@
 
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
+use crate::keep;
 use crate::mutation::{attribute, time_range};
 use bytes::Bytes;
 use martite_cell::{TimeRange, key};
 use martite_proto as pb;
 use martite_region::{FamilyColumns, GetSpec, Region, ScanSpec};
 use pb::Message;
+use std::cell::RefCell;
 
 /// Attribute of a Scan: return delete markers and what they cover; a boolean.
 const RAW_ATTRIBUTE: &str = "_raw_";
 /// Attribute of a query: 1 is READ_UNCOMMITTED.
 const ISOLATION_ATTRIBUTE: &str = "_isolationlevel_";
 
+/// A Get's row, which stands first in all messages that are written in the order of their fields, and what follows it.
+pub fn row_and_rest(get: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut fields = Fields::new(get);
+    match fields.next() {
+        Ok(Some((1, Value::Bytes(row)))) if !row.is_empty() => Some((row, fields.rest())),
+        _ => None,
+    }
+}
+
+/// What a Get has behind its row is remembered up to this size.
+const MOST_REMEMBERED: usize = 256;
+
+/// A Get that was read.
+#[derive(Default)]
+struct Last {
+    /// What it had behind its row.
+    rest: Vec<u8>,
+    /// What that means; without a row.
+    like: Option<GetSpec>,
+}
+
+thread_local! {
+    /// The last one of this thread. Clients mostly ask for the same of many rows.
+    static LAST: RefCell<Last> = RefCell::default();
+}
+
+impl Last {
+    fn get(&self, rest: &[u8], row: Bytes) -> Option<GetSpec> {
+        let like = self.like.as_ref().filter(|_| self.rest == rest)?;
+        Some(GetSpec { row, ..like.clone() })
+    }
+
+    fn remember(&mut self, rest: &[u8], get: &GetSpec) {
+        let mut like = GetSpec { row: Bytes::new(), ..get.clone() };
+        keep::get(&mut like);
+        self.rest.clear();
+        self.rest.extend_from_slice(rest);
+        self.like = Some(like);
+    }
+}
+
 /// The Get that lies in `bytes`, a part of `frame`.
 pub fn decode_get(bytes: &[u8], frame: &Bytes, region: &Region) -> Result<GetSpec, Fault> {
-    match plain_get(bytes, frame) {
+    match remembered_get(bytes, frame) {
         Ok(Some(spec)) => {
             check_row(&spec.row)?;
             spec.families.iter().try_for_each(|f| check_family(&f.family, region))?;
@@ -29,14 +72,33 @@ pub fn decode_get(bytes: &[u8], frame: &Bytes, region: &Region) -> Result<GetSpe
     }
 }
 
+/// [`plain_get`], or the last one for another row.
+fn remembered_get(bytes: &[u8], frame: &Bytes) -> Result<Option<GetSpec>, Malformed> {
+    let Some((row, rest)) = row_and_rest(bytes).filter(|(_, rest)| rest.len() <= MOST_REMEMBERED) else {
+        return plain_get(bytes, frame);
+    };
+    LAST.with_borrow_mut(|last| {
+        if let Some(get) = last.get(rest, frame.slice_ref(row)) {
+            return Ok(Some(get));
+        }
+        let plain = plain_get(bytes, frame)?;
+        // Of a row that comes twice the last one counts.
+        if let Some(get) = plain.as_ref().filter(|get| get.row == row) {
+            last.remember(rest, get);
+        }
+        Ok(plain)
+    })
+}
+
 /// A Get of a row and columns, read where it lies. None: it has more to it than that.
 fn plain_get(bytes: &[u8], frame: &Bytes) -> Result<Option<GetSpec>, Malformed> {
     let mut spec = GetSpec::new(Bytes::new());
+    let mut families = Vec::new();
     let mut fields = Fields::new(bytes);
     while let Some(field) = fields.next()? {
         match field {
             (1, Value::Bytes(row)) => spec.row = frame.slice_ref(row),
-            (2, Value::Bytes(column)) => spec.families.push(plain_column(column, frame)?),
+            (2, Value::Bytes(column)) => families.push(plain_column(column, frame)?),
             (5, Value::Bytes(range)) => spec.time_range = plain_time_range(range)?,
             (6, Value::Number(versions)) => spec.max_versions = versions as u32,
             (7, Value::Number(cache)) => spec.cache_blocks = cache != 0,
@@ -48,6 +110,7 @@ fn plain_get(bytes: &[u8], frame: &Bytes) -> Result<Option<GetSpec>, Malformed> 
             _ => return Ok(None),
         }
     }
+    spec.families = families.into();
     Ok((!spec.row.is_empty()).then_some(spec))
 }
 
@@ -65,16 +128,16 @@ fn plain_time_range(bytes: &[u8]) -> Result<TimeRange, Malformed> {
 }
 
 fn plain_column(bytes: &[u8], frame: &Bytes) -> Result<FamilyColumns, Malformed> {
-    let mut column = FamilyColumns::default();
+    let (mut of, mut columns) = (Bytes::new(), Vec::new());
     let mut fields = Fields::new(bytes);
     while let Some(field) = fields.next()? {
         match field {
-            (1, Value::Bytes(family)) => column.family = frame.slice_ref(family),
-            (2, Value::Bytes(qualifier)) => column.columns.push(frame.slice_ref(qualifier)),
+            (1, Value::Bytes(family)) => of = frame.slice_ref(family),
+            (2, Value::Bytes(qualifier)) => columns.push(frame.slice_ref(qualifier)),
             _ => {}
         }
     }
-    Ok(column)
+    Ok(FamilyColumns { columns: columns.into(), ..FamilyColumns::whole(of) })
 }
 
 pub fn get(proto: &pb::Get, region: &Region) -> Result<GetSpec, Fault> {
@@ -91,7 +154,7 @@ pub fn get(proto: &pb::Get, region: &Region) -> Result<GetSpec, Fault> {
     check_filter(proto.filter.as_ref())?;
     Ok(GetSpec {
         row: proto.row.clone(),
-        families: families(&proto.column, &proto.cf_time_range, region)?,
+        families: families(&proto.column, &proto.cf_time_range, region)?.into(),
         max_versions: proto.max_versions.unwrap_or(1),
         time_range: time_range(proto.time_range.as_ref()),
         filter: proto.filter.clone(),
@@ -194,7 +257,7 @@ fn families(
         check_family(&column.family, region)?;
         out.push(FamilyColumns {
             family: column.family.clone(),
-            columns: column.qualifier.clone(),
+            columns: column.qualifier[..].into(),
             time_range: range_of(&column.family),
         });
     }

@@ -2,6 +2,7 @@
 
 use martite_cell::{CellBuf, CellRef, Codec};
 use martite_proto as pb;
+use smallvec::SmallVec;
 use std::cell::Cell;
 
 /// A `Result` whose cells stand in the message.
@@ -23,6 +24,29 @@ pub fn in_block(cells: usize) -> pb::Result {
 
 pub fn exists(exists: bool) -> pb::Result {
     pb::Result { exists: Some(exists), ..inline(std::iter::empty()) }
+}
+
+/// A `GetResponse` that says no more than this, in a message written by hand: it goes with every Get.
+pub fn short_get_response(cells: usize, exists: Option<bool>, stale: bool) -> SmallVec<[u8; 16]> {
+    // Field 1, whose length is filled in.
+    let mut out = SmallVec::from_slice(&[0x0a, 0]);
+    if cells > 0 {
+        out.push(0x10);
+        let mut rest = cells as u64;
+        while rest >= 0x80 {
+            out.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        out.push(rest as u8);
+    }
+    if let Some(exists) = exists {
+        out.extend_from_slice(&[0x18, u8::from(exists)]);
+    }
+    if stale {
+        out.extend_from_slice(&[0x20, 1]);
+    }
+    out[1] = out.len() as u8 - 2;
+    out
 }
 
 fn inline_cell(cell: &CellRef<'_>) -> pb::Cell {
@@ -90,6 +114,22 @@ pub fn block(cells: CellBuf, codec: Codec) -> Vec<u8> {
 mod tests {
     use super::*;
     use martite_cell::OwnedCell;
+    use pb::Message;
+
+    #[test]
+    fn a_short_get_response_is_what_prost_would_write() {
+        for cells in [0, 1, 127, 128, 300_000, i32::MAX as usize] {
+            for (existing, stale) in [(None, false), (Some(true), false), (Some(false), true), (None, true)] {
+                let result = pb::Result {
+                    exists: existing,
+                    stale: stale.then_some(true),
+                    ..in_block(cells)
+                };
+                let expected = pb::GetResponse { result: Some(result) }.encode_to_vec();
+                assert_eq!(short_get_response(cells, existing, stale)[..], expected, "{cells} {existing:?} {stale}");
+            }
+        }
+    }
 
     fn answered(cells: usize) -> Vec<u8> {
         let mut buffer = row_buffer(Some(Codec::KeyValue));

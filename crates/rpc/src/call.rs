@@ -109,10 +109,16 @@ impl Responder {
         });
     }
 
+    /// Answers with a short message that is encoded already.
+    #[inline]
+    pub fn ok_short(self, message: &[u8], cells: Vec<u8>) {
+        self.answer(cells, message.len(), |out| out.extend_from_slice(message));
+    }
+
     /// Answers with a message that is encoded already.
     pub fn ok_encoded(mut self, message: Vec<u8>, cells: Vec<u8>) {
         if !Outbox::is_large(message.len()) {
-            return self.answer(cells, message.len(), |out| out.extend_from_slice(&message));
+            return self.ok_short(&message, cells);
         }
         let cells = match self.cell_block(cells) {
             Ok(cells) => cells,

@@ -134,7 +134,8 @@ pub(crate) struct Reactor {
     /// Deadlines; one that its task no longer has is void.
     deadlines: BinaryHeap<Reverse<(Instant, usize)>>,
     mail: Vec<Mail>,
-    turn: Turn,
+    /// None during one.
+    turn: Option<Box<Turn>>,
     /// The last look at the sockets.
     looked: Instant,
     /// `None`: the thread stands back, and connections without work of low priority belong to others.
@@ -167,7 +168,7 @@ impl Reactor {
             ready: VecDeque::new(),
             deadlines: BinaryHeap::new(),
             mail: Vec::new(),
-            turn: Turn::new(),
+            turn: None,
             looked: Instant::now(),
             seat,
         };
@@ -298,7 +299,7 @@ impl Reactor {
     }
 
     fn take_turn(&mut self) {
-        let mut turn = std::mem::replace(&mut self.turn, Turn::none());
+        let mut turn = self.turn.take().unwrap_or_else(|| Box::new(Turn::new()));
         while turn.tokens.len() < AT_ONCE
             && let Some(token) = self.ready.pop_front()
         {
@@ -329,7 +330,7 @@ impl Reactor {
         let end = turn.tokens.len();
         self.write(&mut turn, unsent..end);
         turn.tokens.clear();
-        self.turn = turn;
+        self.turn = Some(turn);
         if self.seat.is_none() {
             stand_aside();
         }
@@ -408,12 +409,7 @@ fn guarded<T>(run: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
 impl Turn {
     fn new() -> Turn {
         let ring = Ring::new().inspect_err(|e| tracing::debug!("no io_uring, a system call for each socket: {e}")).ok();
-        Turn { ring, ..Turn::none() }
-    }
-
-    /// In the place of one that is in use.
-    fn none() -> Turn {
-        Turn { ring: None, tokens: Vec::new(), along: Vec::new(), outcomes: Vec::new(), room: Vec::new() }
+        Turn { ring, tokens: Vec::new(), along: Vec::new(), outcomes: Vec::new(), room: Vec::new() }
     }
 
     /// Reads for all of the turn that want little. One alone reads by itself.

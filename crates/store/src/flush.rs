@@ -74,7 +74,7 @@ impl Store {
             expected_keys: ticket.cells,
             now_ms,
         };
-        let view = ReadView { segments: vec![ticket.segment.clone()], files: Arc::default() };
+        let view = ReadView { segments: [ticket.segment.clone()].into_iter().collect(), files: Arc::default() };
         let scan = CompactionScan { kind: CompactionKind::Flush, smallest_read_point, now_ms, earliest_put_ms: 0 };
         let mut scanner = CompactionScanner::new(view, self.options().clone(), scan);
         let source = self.context().files.blocking();

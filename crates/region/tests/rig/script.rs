@@ -226,11 +226,12 @@ fn get(rig: &Rig, text: &str) -> Vec<String> {
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut spec = GetSpec::new(tokens[0].to_owned());
     spec.max_versions = option(&tokens, "versions").map_or(1, |v| v.parse().unwrap());
-    for column in tokens[1..].iter().filter(|t| t.contains(':')) {
-        let (family, qualifier) = column.split_once(':').unwrap();
-        let columns = vec![bytes(qualifier)];
-        spec.families.push(FamilyColumns { columns, ..FamilyColumns::whole(bytes(family)) });
-    }
+    let columns = tokens[1..].iter().filter_map(|token| token.split_once(':'));
+    let column = |(family, qualifier)| FamilyColumns {
+        columns: [bytes(qualifier)].into(),
+        ..FamilyColumns::whole(bytes(family))
+    };
+    spec.families = columns.map(column).collect();
     match rig.get(&spec) {
         Ok(cells) if cells.is_empty() => vec!["(nothing)".into()],
         Ok(cells) => cells.iter().map(|c| cell_line(&c)).collect(),

@@ -181,8 +181,10 @@ impl RegionServer {
         let bad = |e| Fault::bad_message("GetRequest", e);
         match parts(param) {
             Ok(Some((region, get))) => {
-                let (region, stale) =
-                    self.readable(&pb::RegionSpecifier::decode(param.slice_ref(region)).map_err(bad)?)?;
+                let (region, stale) = match specifier_parts(region) {
+                    Ok(Some((kind, name))) => self.readable_named(kind, name)?,
+                    _ => self.readable(&pb::RegionSpecifier::decode(param.slice_ref(region)).map_err(bad)?)?,
+                };
                 let spec = query::decode_get(get, param, &region)?;
                 Ok(Get { region, stale, spec })
             }
@@ -212,16 +214,37 @@ fn parts(request: &[u8]) -> Result<Option<Parts<'_>>, Malformed> {
     Ok(region.zip(get))
 }
 
+/// Kind and name of a RegionSpecifier.
+fn specifier_parts(specifier: &[u8]) -> Result<Option<(i32, &[u8])>, Malformed> {
+    let (mut kind, mut name) = (None, None);
+    let mut fields = Fields::new(specifier);
+    while let Some(field) = fields.next()? {
+        match field {
+            (1, Value::Number(number)) => kind = Some(number as i32),
+            (2, Value::Bytes(bytes)) => name = Some(bytes),
+            _ => {}
+        }
+    }
+    Ok(kind.zip(name))
+}
+
 fn answer(mut call: Call, toll: &mut Toll, get: &Get, cells: CellBuf, outcome: GetOutcome) {
     toll.settle(&get.region, cells.size_bytes());
     // Clients before 1.3, and those that do not say, read a Get's cells from the message.
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));
-    let (mut result, block) = match codec {
-        _ if get.spec.exists_only => (result::exists(outcome.exists), Vec::new()),
-        Some(codec) => (result::in_block(cells.len()), result::row_block(cells, codec)),
-        None => (result::inline(cells.iter()), Vec::new()),
-    };
-    result.stale = get.stale.then_some(true);
     times::record(&get.region, &mut call.responder, |table| &table.get);
-    call.responder.ok(&pb::GetResponse { result: Some(result) }, block);
+    if get.spec.exists_only {
+        let message = result::short_get_response(0, Some(outcome.exists), get.stale);
+        return call.responder.ok_short(&message, Vec::new());
+    }
+    match codec {
+        Some(codec) => {
+            let message = result::short_get_response(cells.len(), None, get.stale);
+            call.responder.ok_short(&message, result::row_block(cells, codec));
+        }
+        None => {
+            let result = pb::Result { stale: get.stale.then_some(true), ..result::inline(cells.iter()) };
+            call.responder.ok(&pb::GetResponse { result: Some(result) }, Vec::new());
+        }
+    }
 }

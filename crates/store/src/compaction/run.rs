@@ -105,7 +105,7 @@ impl Store {
             expected_keys: inputs.cells,
             now_ms,
         };
-        let view = ReadView { segments: Vec::new(), files: Arc::new(plan.files.clone()) };
+        let view = ReadView { segments: Default::default(), files: Arc::new(plan.files.clone()) };
         let kind = if plan.all_files { CompactionKind::Major } else { CompactionKind::Minor };
         let scan = CompactionScan { kind, smallest_read_point, now_ms, earliest_put_ms: inputs.earliest_put_ms };
         let mut scanner = CompactionScanner::new(view, family.clone(), scan);

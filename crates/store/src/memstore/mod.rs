@@ -17,6 +17,7 @@ pub(crate) use skiplist::Visit;
 
 use martite_cell::{CellRef, Order};
 use parking_lot::RwLock;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 struct Segments {
@@ -81,7 +82,7 @@ impl MemStore {
     }
 
     /// The segments that have cells, newest first.
-    pub fn segments(&self) -> Vec<Arc<Segment>> {
+    pub fn segments(&self) -> SmallVec<[Arc<Segment>; 2]> {
         self.segments.read().iter().filter(|s| !s.is_empty()).cloned().collect()
     }
 

@@ -32,13 +32,14 @@ pub use store_scanner::StoreScanner;
 use crate::{FamilyOptions, Segment, StoreFile};
 use bytes::Bytes;
 use martite_cell::TimeRange;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// What one scanner reads.
 #[derive(Clone)]
 pub struct ReadView {
     /// Newest first.
-    pub segments: Vec<Arc<Segment>>,
+    pub segments: SmallVec<[Arc<Segment>; 2]>,
     /// Oldest sequence id first.
     pub files: Arc<Vec<Arc<StoreFile>>>,
 }

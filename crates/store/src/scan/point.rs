@@ -24,11 +24,14 @@ use martite_cell::{CellType, LATEST_TIMESTAMP, Order, key};
 use martite_hfile::{Block, BlockSource, BloomType, Leaves, PlainRules, Reader, RowCell, RowPlace, RowTaken, Step};
 use std::sync::Arc;
 
+/// Room for what follows the row in most keys.
+const MOST_OF_KEY: usize = 64;
+
 /// Reads rows of one store, as it was at one time.
 pub struct PointReader {
     view: ReadView,
     family: Arc<FamilyOptions>,
-    scan: Arc<StoreScan>,
+    scan: StoreScan,
     /// Cells are judged by their timestamps and columns alone.
     is_plain: bool,
     /// Timestamps that are wanted.
@@ -92,7 +95,7 @@ impl Lookup {
 
 impl PointReader {
     /// For Gets like `scan`, whatever its row.
-    pub fn new(view: ReadView, family: Arc<FamilyOptions>, scan: Arc<StoreScan>) -> PointReader {
+    pub fn new(view: ReadView, family: Arc<FamilyOptions>, scan: StoreScan) -> PointReader {
         let versions = scan.max_versions.min(family.max_versions);
         let is_plain = scan.is_get
             && !(scan.raw || family.new_version_behavior)
@@ -105,7 +108,7 @@ impl PointReader {
 
     /// For the rows that are elsewhere; see [`Self::hand_over`].
     pub fn scanner(&self) -> StoreScanner {
-        StoreScanner::closed(self.view.clone(), self.family.clone(), self.scan.clone(), false)
+        StoreScanner::closed(self.view.clone(), self.family.clone(), Arc::new(self.scan.clone()), false)
     }
 
     /// Has `scanner` read `row`.
@@ -187,6 +190,7 @@ impl PointReader {
     fn start_key(&self, row: &[u8], reader: &Reader, start: &mut Vec<u8>) {
         let (highest, maximum) = (LATEST_TIMESTAMP, CellType::Maximum as u8);
         start.clear();
+        start.reserve(row.len() + MOST_OF_KEY);
         match self.scan.columns.as_ref().and_then(|columns| columns.first()) {
             // No marker of the whole family can come before.
             Some(column) if reader.delete_family_count() == Some(0) => {

@@ -11,7 +11,7 @@ use martite_hfile::{Block, BlockKindHint, BlockRequest, BlockSource, BloomType, 
 use martite_proto as pb;
 use martite_store::scan::{RowLimits, RowRead, StoreEnd};
 use martite_store::{
-    CompactionScan, CompactionScanner, FamilyOptions, Files, KeepDeleted, MemStore, ReadView, Segment, Store,
+    CompactionScan, CompactionScanner, FamilyOptions, Files, KeepDeleted, MemStore, ReadView, Store,
     StoreConfig, StoreContext, StoreScan, StoreScanner,
 };
 use pb::Message;
@@ -112,7 +112,7 @@ pub fn view_of(cells: &[OwnedCell]) -> ReadView {
     for cell in cells {
         memstore.add(&cell.as_ref());
     }
-    let segments: Vec<Arc<Segment>> = memstore.segments();
+    let segments = memstore.segments();
     ReadView { segments, files: Arc::default() }
 }
 

@@ -49,7 +49,7 @@ impl RegionServer {
             // What the last Get has behind its row: mostly all of them have the same.
             let mut like = None;
             for (index, get) in &group.gets {
-                let (row, rest) = row_and_rest(get).unzip();
+                let (row, rest) = query::row_and_rest(get).unzip();
                 if let (Some(row), true) = (row, like.is_some() && like == rest) {
                     match query::check_row(row) {
                         Ok(()) => multi.push_like(slot, *index, frame.slice_ref(row)),
@@ -189,15 +189,6 @@ fn group_of_gets(group: &[u8]) -> Result<Option<GetGroup<'_>>, Malformed> {
         }
     }
     Ok(region.map(|region| GetGroup { region, gets }))
-}
-
-/// A Get's row, which stands first in all messages that are written in the order of their fields, and what follows it.
-fn row_and_rest(get: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut fields = Fields::new(get);
-    match fields.next() {
-        Ok(Some((1, Value::Bytes(row)))) if !row.is_empty() => Some((row, fields.rest())),
-        _ => None,
-    }
 }
 
 /// A group that succeeds or fails as a whole.
