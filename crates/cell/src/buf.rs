@@ -8,14 +8,63 @@ use crate::{
     cell::{CellRef, FlatCell, OwnedCell},
     codec::{append_key_value, parse_key_value},
 };
+use bytes::BytesMut;
+use std::ops::Deref;
 
 /// Cells in `u32 length | KeyValue` form, with the end of each one.
 #[derive(Debug, Default, Clone)]
 pub struct CellBuf {
-    bytes: Vec<u8>,
+    bytes: Room,
     /// End offset of each cell in `bytes`.
     ends: Vec<usize>,
     with_tags: bool,
+}
+
+/// Where the bytes are.
+#[derive(Debug, Clone)]
+enum Room {
+    Own(Vec<u8>),
+    /// A part of the buffer in which the cells came. Nothing is appended there.
+    Part(BytesMut),
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room::Own(Vec::new())
+    }
+}
+
+impl Deref for Room {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Room::Own(bytes) => bytes,
+            Room::Part(bytes) => bytes,
+        }
+    }
+}
+
+impl Room {
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Room::Own(bytes) => bytes,
+            Room::Part(bytes) => bytes,
+        }
+    }
+
+    /// To append to, or to cut.
+    #[inline(always)]
+    fn own(&mut self) -> &mut Vec<u8> {
+        if let Room::Part(bytes) = self {
+            *self = Room::Own(bytes.to_vec());
+        }
+        match self {
+            Room::Own(bytes) => bytes,
+            Room::Part(_) => unreachable!("it was copied"),
+        }
+    }
 }
 
 /// A place in a [`CellBuf`] to truncate to.
@@ -32,12 +81,12 @@ impl CellBuf {
     }
     /// Room for more cells.
     pub fn reserve(&mut self, bytes: usize, cells: usize) {
-        self.bytes.reserve(bytes);
+        self.bytes.own().reserve(bytes);
         self.ends.reserve(cells);
     }
     #[inline]
     pub fn push(&mut self, cell: &CellRef<'_>) {
-        append_key_value(&mut self.bytes, cell, self.with_tags);
+        append_key_value(self.bytes.own(), cell, self.with_tags);
         self.ends.push(self.bytes.len());
     }
     /// Appends a cell whose tags, if any, are not kept.
@@ -48,18 +97,20 @@ impl CellBuf {
         head[..4].copy_from_slice(&(8 + bytes.len() as u32).to_be_bytes());
         head[4..8].copy_from_slice(&(key_len as u32).to_be_bytes());
         head[8..].copy_from_slice(&((bytes.len() - key_len) as u32).to_be_bytes());
-        self.bytes.reserve(head.len() + bytes.len());
-        self.bytes.extend_from_slice(&head);
-        self.bytes.extend_from_slice(bytes);
-        self.ends.push(self.bytes.len());
+        let out = self.bytes.own();
+        out.reserve(head.len() + bytes.len());
+        out.extend_from_slice(&head);
+        out.extend_from_slice(bytes);
+        self.ends.push(out.len());
     }
     /// Appends a cell without tags as it lies elsewhere: lengths, key and value.
     #[inline(always)]
     pub fn push_key_value(&mut self, key_value: &[u8]) {
-        self.bytes.reserve(4 + key_value.len());
-        self.bytes.extend_from_slice(&(key_value.len() as u32).to_be_bytes());
-        self.bytes.extend_from_slice(key_value);
-        self.ends.push(self.bytes.len());
+        let out = self.bytes.own();
+        out.reserve(4 + key_value.len());
+        out.extend_from_slice(&(key_value.len() as u32).to_be_bytes());
+        out.extend_from_slice(key_value);
+        self.ends.push(out.len());
     }
     /// Number of cells.
     pub fn len(&self) -> usize {
@@ -82,15 +133,16 @@ impl CellBuf {
     /// Forgets every cell pushed since `mark`.
     pub fn truncate(&mut self, mark: Mark) {
         self.ends.truncate(mark.cells);
-        self.bytes.truncate(mark.bytes);
+        self.bytes.own().truncate(mark.bytes);
     }
     /// Drops the cells pushed since `mark` that `keep` does not want; the others stay in order.
     pub fn retain_since(&mut self, mark: Mark, mut keep: impl FnMut(&CellRef<'_>) -> bool) {
         let (mut kept, mut write, mut read) = (mark.cells, mark.bytes, mark.bytes);
+        let bytes = self.bytes.own();
         for index in mark.cells..self.ends.len() {
             let end = self.ends[index];
-            if parse_key_value(&self.bytes[read + 4..end]).is_ok_and(|cell| keep(&cell)) {
-                self.bytes.copy_within(read..end, write);
+            if parse_key_value(&bytes[read + 4..end]).is_ok_and(|cell| keep(&cell)) {
+                bytes.copy_within(read..end, write);
                 write += end - read;
                 self.ends[kept] = write;
                 kept += 1;
@@ -98,11 +150,11 @@ impl CellBuf {
             read = end;
         }
         self.ends.truncate(kept);
-        self.bytes.truncate(write);
+        bytes.truncate(write);
     }
     pub fn clear(&mut self) {
         self.ends.clear();
-        self.bytes.clear();
+        self.bytes.own().clear();
     }
     /// The cell at `index`; its bytes were checked when they were pushed.
     pub fn get(&self, index: usize) -> Option<CellRef<'_>> {
@@ -113,7 +165,7 @@ impl CellBuf {
     /// Gives the cell at `index` another timestamp, in place.
     pub fn set_timestamp(&mut self, index: usize, timestamp: u64) {
         if let Some(at) = self.timestamp_at(index) {
-            self.bytes[at..at + 8].copy_from_slice(&timestamp.to_be_bytes());
+            self.bytes.bytes_mut()[at..at + 8].copy_from_slice(&timestamp.to_be_bytes());
         }
     }
     /// Gives every cell whose timestamp is `LATEST_TIMESTAMP` the timestamp `now`, in place.
@@ -136,14 +188,25 @@ impl CellBuf {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        std::mem::take(self.bytes.own())
+    }
+    /// Lets go of the buffer in which the cells came, if it holds a part of one.
+    pub fn let_go(&mut self) {
+        self.bytes.own();
     }
     pub fn to_owned_cells(&self) -> Vec<OwnedCell> {
         self.iter().map(|c| c.to_owned_cell()).collect()
     }
     /// Takes a cell block in KeyValue form (one codec's bytes), checking every cell.
     pub fn from_block(bytes: Vec<u8>, with_tags: bool) -> Result<CellBuf, CellError> {
+        CellBuf::checked(Room::Own(bytes), with_tags)
+    }
+    /// As [`CellBuf::from_block`], for a part of the buffer that brought it, which is changed in place, but not copied.
+    pub fn from_part(bytes: BytesMut, with_tags: bool) -> Result<CellBuf, CellError> {
+        CellBuf::checked(Room::Part(bytes), with_tags)
+    }
+    fn checked(bytes: Room, with_tags: bool) -> Result<CellBuf, CellError> {
         let mut ends = Vec::new();
         let mut at = 0;
         while at < bytes.len() {
@@ -213,5 +276,29 @@ mod tests {
         assert_eq!(left, [&b"drop"[..], b"a", b"longer", b"b"]);
         put(&mut buf, "c");
         assert_eq!(CellBuf::from_block(buf.bytes().to_vec(), false).unwrap().len(), 5);
+    }
+
+    #[test]
+    fn cells_stay_in_the_buffer_that_brought_them_until_one_is_appended() {
+        let (put, other) =
+            (OwnedCell::put(b"row", b"f", b"q", crate::LATEST_TIMESTAMP, b"v"), OwnedCell::put(b"s", b"", b"", 1, b""));
+        let mut block = CellBuf::new(true);
+        (0..3).for_each(|_| block.push(&put.as_ref()));
+        let mut came = BytesMut::from(&[b"head", block.bytes()].concat()[..]);
+        let mut part = came.split_off(4);
+        let (second, place) = (part.split_off(block.size_bytes() / 3), part.as_ptr());
+        let mut first = CellBuf::from_part(part, true).unwrap();
+        let second = CellBuf::from_part(second, true).unwrap();
+        first.set_latest_timestamps(7);
+        assert_eq!((first.len(), second.len(), first.bytes().as_ptr()), (1, 2, place));
+        let stamps = |buf: &CellBuf| buf.iter().map(|cell| cell.timestamp()).collect::<Vec<_>>();
+        assert_eq!((stamps(&first), stamps(&second)), (vec![7], vec![crate::LATEST_TIMESTAMP; 2]));
+        let before = first.bytes().to_vec();
+        first.let_go();
+        assert_ne!(first.bytes().as_ptr(), place);
+        first.push(&other.as_ref());
+        assert_eq!((first.len(), &first.bytes()[..before.len()]), (2, &before[..]));
+        assert_eq!(second.into_bytes(), block.bytes()[before.len()..]);
+        assert!(CellBuf::from_part(BytesMut::from(&[0, 0, 0, 9, 1][..]), true).is_err());
     }
 }

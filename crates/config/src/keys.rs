@@ -154,6 +154,7 @@ options! {
     BLOOM_ERROR_RATE: Decimal = "io.storefile.bloom.error.rate", [], "0.01", later, "Share of wrong positives of a bloom filter.";
     BLOOM_ENABLED: Bool = "io.storefile.bloom.enabled", [], "true", later, "Whether bloom filters are written and used.";
     CACHE_BLOCKS_ON_WRITE: Bool = "hbase.rs.cacheblocksonwrite", [], "false", start, "Cache data blocks as they are written.";
+    CACHE_FLUSHED: Bool = "martite.cache.flushed", [], "true", start, "Put the blocks of a flush into the block cache if the region is read, too, up to half of what is free there. The page cache does not have them: store files are written past it.";
     CACHE_INDEX_ON_WRITE: Bool = "hfile.block.index.cacheonwrite", [], "false", later, "Cache index blocks as they are written.";
     CACHE_BLOOM_ON_WRITE: Bool = "hfile.block.bloom.cacheonwrite", [], "false", later, "Cache bloom blocks as they are written.";
     PREFETCH_ON_OPEN: Bool = "hbase.rs.prefetchblocksonopen", [], "false", start, "Read every block of a file into the cache when it is opened.";

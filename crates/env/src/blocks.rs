@@ -1,8 +1,9 @@
-//! [`BlockWriter`]: a log's file, written in whole blocks past the page cache.
+//! [`BlockWriter`]: a file written in whole blocks past the page cache.
 //!
-//! A log is synced after each write and read after a crash only. The page cache does nothing for it, but has a price: a page to be
-//! found and filled for each 4 KiB, and one more wait in each sync, which has to find the pages and send them. So the bytes go
-//! to the disk from here (`O_DIRECT`), which wants whole blocks at aligned places of memory and file:
+//! A log is synced after each write and read after a crash only; a store file's blocks are kept by the block cache. The page
+//! cache does nothing for them, but has a price: a page to be found and filled for each 4 KiB, what others need more pushed out,
+//! and one more wait in each sync, which has to find the pages and send them. So the bytes go to the disk from here
+//! (`O_DIRECT`), which wants whole blocks at aligned places of memory and file:
 //!
 //! ```text
 //! file     whole blocks …                | last block: bytes, zeros |
@@ -13,13 +14,13 @@
 //! The last block is written again as it fills. What was synced in it is written with the same bytes, so a write that the
 //! machine's end cuts off leaves them as they are. A file system that does not do this gets its bytes as they come.
 
-use crate::fs::{FileWriter, LOG_BLOCK_BYTES, at};
+use crate::fs::{DIRECT_BLOCK_BYTES, FileWriter, at};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-const BLOCK: usize = LOG_BLOCK_BYTES as usize;
+const BLOCK: usize = DIRECT_BLOCK_BYTES as usize;
 /// So many bytes are held at most; more in one write keep the disk busier.
 const CAPACITY: usize = 1 << 20;
 
@@ -109,6 +110,14 @@ impl FileWriter for BlockWriter {
         written.and_then(|()| self.file.sync_data()).map_err(|e| at(&self.path, e))
     }
 
+    fn finish(&mut self) -> io::Result<()> {
+        if self.written < self.held {
+            self.write_out().map_err(|e| at(&self.path, e))?;
+        }
+        self.trim()?;
+        self.file.sync_data().map_err(|e| at(&self.path, e))
+    }
+
     fn trim(&mut self) -> io::Result<()> {
         if self.padded {
             self.file.set_len(self.position()).map_err(|e| at(&self.path, e))?;
@@ -167,6 +176,18 @@ mod tests {
             writer.aligned = (writer.aligned + 1) % BLOCK;
             writer
         });
+    }
+
+    #[test]
+    fn a_finished_file_has_no_zeros() {
+        for size in [0, 1, BLOCK, BLOCK + 1, CAPACITY + 5] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("file");
+            let mut writer = BlockWriter::new(File::create_new(&path).unwrap(), &path);
+            writer.write_all(&vec![7; size]).unwrap();
+            writer.finish().unwrap();
+            assert!(fs::read(&path).unwrap() == vec![7; size], "{size} bytes");
+        }
     }
 
     #[test]

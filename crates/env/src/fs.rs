@@ -31,20 +31,26 @@ pub trait WriteAt: ReadAt {
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 }
 
-/// A new file that grows at its end. Writes are not buffered: hand over large pieces.
+/// A new file that grows at its end. Writes are not buffered, unless the file is written directly: hand over large pieces.
 pub trait FileWriter: io::Write + Send {
     /// Bytes written so far.
     fn position(&self) -> u64;
     /// Returns when everything written is durable. After an error nobody knows what is: do not try again.
     fn sync_data(&mut self) -> io::Result<()>;
-    /// Takes away the zeros that a sync has put behind what was written ([`FileSystem::create_log`]). Not durable by itself.
+    /// Takes away the zeros that a sync has put behind what was written ([`FileSystem::create_direct`]). Not durable by itself.
     fn trim(&mut self) -> io::Result<()> {
         Ok(())
     }
+    /// Nothing more is written: returns when the file is durable, as long as what was written and no longer.
+    fn finish(&mut self) -> io::Result<()> {
+        self.sync_data()?;
+        self.trim()?;
+        self.sync_data()
+    }
 }
 
-/// A log's file grows by blocks of this size.
-pub const LOG_BLOCK_BYTES: u64 = 4096;
+/// A file that is written directly grows by blocks of this size.
+pub const DIRECT_BLOCK_BYTES: u64 = 4096;
 
 /// One name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,9 +67,10 @@ pub trait FileSystem: Send + Sync + 'static {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadAt>>;
     /// A new file; `AlreadyExists` if there is one, `NotFound` without its directory.
     fn create(&self, path: &Path) -> io::Result<Box<dyn FileWriter>>;
-    /// As [`FileSystem::create`], for a file that is synced after each write and hardly read: what was written may be kept in memory
-    /// until it is synced, and the file may then end in zeros up to the end of a block ([`LOG_BLOCK_BYTES`]).
-    fn create_log(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
+    /// As [`FileSystem::create`], for a file of which the page cache need not keep what is written, where the system has a way
+    /// around it. Writes may be small: they may be kept in memory until a sync. After that the file may end in zeros up to
+    /// the end of a block ([`DIRECT_BLOCK_BYTES`]), until [`FileWriter::trim`] or [`FileWriter::finish`].
+    fn create_direct(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
         self.create(path)
     }
     /// A file to be written in place, of `len` bytes from now on: made if it is absent, else cut or filled with zeros.

@@ -26,7 +26,7 @@ pub mod thread;
 pub mod wide;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use fs::{DirEntry, FileSystem, FileWriter, LOG_BLOCK_BYTES, ReadAt, WriteAt};
+pub use fs::{DIRECT_BLOCK_BYTES, DirEntry, FileSystem, FileWriter, ReadAt, WriteAt};
 pub use local::LocalFs;
 pub use mem::{Fault, MemFs, Op};
 pub use random::{OsRandom, Random, SeededRandom};

@@ -1,8 +1,8 @@
 //! [`LocalFs`]: the machine's file system.
 //!
 //! Reads are `pread`, syncs are `fdatasync` (which also writes the new length of a file that grew), directories are
-//! synced by `fsync` of the directory itself: on ext4 and XFS a created or renamed name is durable only after that. Logs are
-//! written past the page cache (`blocks.rs`).
+//! synced by `fsync` of the directory itself: on ext4 and XFS a created or renamed name is durable only after that. Logs
+//! and store files are written past the page cache (`blocks.rs`).
 
 use crate::fs::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt, at, must_fit};
 use std::fs::{self, File, OpenOptions};
@@ -99,7 +99,7 @@ impl FileSystem for LocalFs {
     }
 
     #[cfg(target_os = "linux")]
-    fn create_log(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
+    fn create_direct(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
         let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|e| at(path, e))?;
         Ok(Box::new(crate::blocks::BlockWriter::new(file, path)))
     }

@@ -16,7 +16,7 @@
 //! of them up to a moment drawn from the seed; what `sync_dir` covered is always kept.
 
 use crate::clock::{Clock, ManualClock};
-use crate::fs::{DirEntry, FileSystem, FileWriter, LOG_BLOCK_BYTES, ReadAt, WriteAt, at, must_fit};
+use crate::fs::{DIRECT_BLOCK_BYTES, DirEntry, FileSystem, FileWriter, ReadAt, WriteAt, at, must_fit};
 use crate::random::{Random, SeededRandom};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ struct State {
     faults: Vec<Armed>,
     halted: bool,
     behind: bool,
-    pads_logs: bool,
+    pads: bool,
 }
 
 struct Armed {
@@ -139,7 +139,7 @@ impl MemFs {
             faults: Vec::new(),
             halted: false,
             behind: false,
-            pads_logs: false,
+            pads: false,
         };
         MemFs { state: Arc::new(Mutex::new(state)), clock }
     }
@@ -183,8 +183,8 @@ impl MemFs {
     }
 
     /// Whether logs made from now on end in zeros after a sync, as those of [`crate::LocalFs`] do.
-    pub fn set_pads_logs(&self, pads: bool) {
-        self.state.lock().pads_logs = pads;
+    pub fn set_pads(&self, pads: bool) {
+        self.state.lock().pads = pads;
     }
 
     fn create_file(&self, path: &Path, pads: bool) -> io::Result<MemWriter> {
@@ -442,7 +442,7 @@ impl FileWriter for MemWriter {
         self.state.lock().admit(Op::Sync).map_err(|e| at(&self.path, e))?;
         let mut content = self.file.0.lock();
         if self.pads && (content.synced as u64) < self.position {
-            content.data.resize(self.position.next_multiple_of(LOG_BLOCK_BYTES) as usize, 0);
+            content.data.resize(self.position.next_multiple_of(DIRECT_BLOCK_BYTES) as usize, 0);
         }
         content.synced = content.data.len();
         Ok(())
@@ -477,8 +477,8 @@ impl FileSystem for MemFs {
         Ok(Box::new(self.create_file(path, false)?))
     }
 
-    fn create_log(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
-        let pads = self.state.lock().pads_logs;
+    fn create_direct(&self, path: &Path) -> io::Result<Box<dyn FileWriter>> {
+        let pads = self.state.lock().pads;
         Ok(Box::new(self.create_file(path, pads)?))
     }
 

@@ -1,8 +1,5 @@
 //! How the calling thread stands to others of the machine. What the system does not grant is an error that changes nothing.
-#![cfg_attr(
-    target_os = "linux",
-    allow(unsafe_code, reason = "the scheduler's system calls take structures by address")
-)]
+#![allow(unsafe_code, reason = "the scheduler's system calls take structures by address")]
 
 use std::io;
 use std::time::Duration;
@@ -22,7 +19,10 @@ pub fn be_prompt() -> io::Result<()> {
 
 /// The processor's time that the calling thread has had.
 pub fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system writes a `timespec` at the address, which lives until the call returns. Should it know no such clock,
+    // no time has been used.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 

@@ -139,6 +139,7 @@ pub fn store(config: &Config) -> StoreConfig {
     store.index_block_bytes = (config.get(keys::INDEX_BLOCK_SIZE) as usize).max(1);
     store.bloom_block_bytes = (config.get(keys::BLOOM_BLOCK_SIZE) as usize).max(1);
     store.cache_data_on_write = config.get(keys::CACHE_BLOCKS_ON_WRITE);
+    store.keep_flushed = config.get(keys::CACHE_FLUSHED);
     store.prefetch_on_open = config.get(keys::PREFETCH_ON_OPEN);
     store
 }

@@ -26,7 +26,8 @@ impl Region {
         match &condition.check {
             Check::Value { family, qualifier, .. } => {
                 get.families =
-                    [FamilyColumns { columns: [qualifier.clone()].into(), ..FamilyColumns::whole(family.clone()) }].into();
+                    [FamilyColumns { columns: [qualifier.clone()].into(), ..FamilyColumns::whole(family.clone()) }]
+                        .into();
             }
             Check::Filter(filter) => {
                 get.filter = Some(filter.clone());

@@ -34,6 +34,9 @@ pub struct FlushOutcome {
     pub compaction_needed: bool,
 }
 
+/// A region counts as one that is read if it was for every so many cells that are flushed.
+const CELLS_A_READ: u64 = 100;
+
 /// A frozen memstore with its family and store.
 type Frozen = (Bytes, Arc<Store>, FlushTicket);
 
@@ -73,6 +76,7 @@ impl Region {
         };
         let outcome = self.write_frozen(prepared, &families)?;
         self.account_memstore();
+        self.counters.reads_at_flush.store(self.counters.read_requests.load(Ordering::Relaxed), Ordering::Relaxed);
         self.counters.last_flush_ms.store(self.ctx.clock.now_ms(), Ordering::Relaxed);
         self.counters.data_without_wal_bytes.store(0, Ordering::Relaxed);
         tracing::info!(region = %self.info.encoded_name(), reason, seq = outcome.seq_id, cells = outcome.cells,
@@ -88,11 +92,18 @@ impl Region {
         for at in 0..self.stores.len() {
             let Some(seq) = self.left_frozen.lock()[at] else { continue };
             let (name, store) = &self.stores[at];
-            let frozen = vec![(name.clone(), store.clone(), store.prepare_flush())];
+            let frozen = vec![(name.clone(), store.clone(), self.freeze_store(store))];
             self.write_files(seq, frozen).map_err(|(error, _)| error)?;
             self.left_frozen.lock()[at] = None;
         }
         Ok(())
+    }
+
+    fn freeze_store(&self, store: &Store) -> FlushTicket {
+        let ticket = store.prepare_flush();
+        let counters = &self.counters;
+        let reads = counters.read_requests.load(Ordering::Relaxed) - counters.reads_at_flush.load(Ordering::Relaxed);
+        FlushTicket { is_read: reads * CELLS_A_READ >= ticket.cells, ..ticket }
     }
 
     /// Freezes the memstores; None if they are empty.
@@ -107,7 +118,7 @@ impl Region {
         let planned: FlushedFiles = chosen().map(|(name, _)| (name.clone(), Vec::new())).collect();
         let marker = self.mark_flush(FlushAction::StartFlush, seq, &planned)?;
         let others = self.ctx.wal.start_flush(&self.wal_name, families);
-        let frozen = chosen().map(|(name, store)| (name.clone(), store.clone(), store.prepare_flush())).collect();
+        let frozen = chosen().map(|(name, store)| (name.clone(), store.clone(), self.freeze_store(store))).collect();
         Ok(Some(Prepared { seq, marker, complete_seq: others.map_or(seq, |lowest| lowest.saturating_sub(1)), frozen }))
     }
 

@@ -67,6 +67,8 @@ pub(crate) struct Settings {
 #[derive(Debug, Default)]
 pub struct Counters {
     pub read_requests: AtomicU64,
+    /// Those of `read_requests` before the last flush.
+    pub reads_at_flush: AtomicU64,
     pub filtered_read_requests: AtomicU64,
     pub write_requests: AtomicU64,
     pub blocked_requests: AtomicU64,

@@ -46,7 +46,13 @@ fn like(random: &Random) -> GetSpec {
         _ => TimeRange::ALL,
     };
     let exists_only = random.below(6) == 0;
-    GetSpec { families: families.into(), time_range, exists_only, max_versions: random.pick(&[1, 1, 2, 3]), ..GetSpec::new("row000") }
+    GetSpec {
+        families: families.into(),
+        time_range,
+        exists_only,
+        max_versions: random.pick(&[1, 1, 2, 3]),
+        ..GetSpec::new("row000")
+    }
 }
 
 #[test]

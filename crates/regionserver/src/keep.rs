@@ -28,21 +28,20 @@ pub fn service(call: &mut pb::CoprocessorServiceCall) {
     own(&mut call.request);
 }
 
-/// False: of its conditions there is more in the buffer.
-pub fn write(request: &mut WriteRequest) -> bool {
-    // Cells have been copied as they were decoded.
-    let (mutations, conditions) = match &mut request.body {
-        WriteBody::Batch(mutations) => (mutations, 0),
-        WriteBody::Atomic { mutations, conditions } => (mutations, conditions.len()),
-    };
-    mutations.iter_mut().for_each(|mutation| own(&mut mutation.row));
-    conditions == 0
+/// But for its conditions, of which there is more in the buffer.
+pub fn write(request: &mut WriteRequest) {
+    let (WriteBody::Batch(mutations) | WriteBody::Atomic { mutations, .. }) = &mut request.body;
+    for mutation in mutations {
+        own(&mut mutation.row);
+        mutation.cells.let_go();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use martite_cell::CellBuf;
+    use bytes::BytesMut;
+    use martite_cell::{CellBuf, OwnedCell};
     use martite_region::{Mutation, MutationKind};
 
     /// Whether nothing but `frame` itself holds its bytes.
@@ -66,11 +65,19 @@ mod tests {
 
     #[test]
     fn a_write_lets_go_of_its_frame() {
-        let frame = Bytes::from(b"row".to_vec());
-        let put = || Mutation::new(MutationKind::Put, frame.clone(), CellBuf::new(true));
+        let mut block = CellBuf::new(true);
+        block.push(&OwnedCell::put(b"row", b"f", b"q", 1, b"v").as_ref());
+        let mut frame = BytesMut::from(&[b"row", block.bytes(), block.bytes()].concat()[..]);
+        let row = frame.split_to(3).freeze();
+        let mut put = || {
+            let cells = CellBuf::from_part(frame.split_to(block.size_bytes()), true).unwrap();
+            Mutation::new(MutationKind::Put, row.clone(), cells)
+        };
         let mut batch = WriteRequest::batch(vec![put()]);
         let mut single = WriteRequest::atomic(vec![put()], None, 0);
-        assert!(write(&mut batch) && write(&mut single));
-        assert!(is_free(frame));
+        write(&mut batch);
+        write(&mut single);
+        drop(frame);
+        assert!(is_free(row));
     }
 }

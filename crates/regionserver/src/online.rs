@@ -126,10 +126,7 @@ impl Online {
         if let Some(replica) = map.replicas.get(name) {
             return Ok(Named { region: replica.region.clone(), replica_id: replica.info.replica_id() });
         }
-        Err(Fault::not_serving(format!(
-            "{} is not online on {server}",
-            martite_catalog::to_string_binary(name)
-        )))
+        Err(Fault::not_serving(format!("{} is not online on {server}", martite_catalog::to_string_binary(name))))
     }
 
     /// Whether `region` is the one that is online under its name.

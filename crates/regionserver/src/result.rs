@@ -120,11 +120,7 @@ mod tests {
     fn a_short_get_response_is_what_prost_would_write() {
         for cells in [0, 1, 127, 128, 300_000, i32::MAX as usize] {
             for (existing, stale) in [(None, false), (Some(true), false), (Some(false), true), (None, true)] {
-                let result = pb::Result {
-                    exists: existing,
-                    stale: stale.then_some(true),
-                    ..in_block(cells)
-                };
+                let result = pb::Result { exists: existing, stale: stale.then_some(true), ..in_block(cells) };
                 let expected = pb::GetResponse { result: Some(result) }.encode_to_vec();
                 assert_eq!(short_get_response(cells, existing, stale)[..], expected, "{cells} {existing:?} {stale}");
             }

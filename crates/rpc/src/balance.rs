@@ -100,7 +100,7 @@ impl Balance {
             Some((to, its)) if its + GAP <= load => (to, its),
             _ if needed < self.loads.len() => {
                 // If another thread is faster, the gift goes to the one that it needs, too.
-                let _ = self.needed.compare_exchange(needed, needed + 1, Relaxed, Relaxed);
+                self.need(needed, needed + 1);
                 (needed, 0)
             }
             _ => return None,
@@ -114,6 +114,12 @@ impl Balance {
         let given = (load * gift.part / 1000).min(load);
         self.loads[who].tell(now, load - given);
         self.loads[gift.to].tell(now, self.loads[gift.to].at(now) + given);
+    }
+
+    fn need(&self, from: usize, to: usize) {
+        if self.needed.compare_exchange(from, to, Relaxed, Relaxed).is_ok() {
+            tracing::debug!(threads = to, "network threads that have work");
+        }
     }
 
     fn lightest(&self, who: usize, now: Duration, needed: usize) -> Option<(usize, Permille)> {
@@ -134,7 +140,7 @@ impl Balance {
             self.calm_since.store(now_ms, Relaxed);
         } else if now_ms.saturating_sub(since) >= CALM.as_millis() as u64 {
             self.calm_since.store(NOT_CALM, Relaxed);
-            let _ = self.needed.compare_exchange(needed, needed - 1, Relaxed, Relaxed);
+            self.need(needed, needed - 1);
         }
     }
 }
@@ -176,7 +182,11 @@ mod tests {
         // There is no third, and the other has as much.
         assert_eq!(tell_all(&balance, 10, 100, &[950, 900]), [None, None]);
         // Of 1000 and 200, a third of the 1000 waits 400 from both.
-        assert_eq!(tell_all(&balance, 100, 110, &[1000, 200])[0], None, "the other's load is not known before it tells it");
+        assert_eq!(
+            tell_all(&balance, 100, 110, &[1000, 200])[0],
+            None,
+            "the other's load is not known before it tells it"
+        );
         assert_eq!(balance.tell(0, ms(110), 1000), Some(Gift { to: 1, part: 400 }));
     }
 

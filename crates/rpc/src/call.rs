@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use martite_proto::Message;
 
 use crate::header::{MAX_ANSWER_HEAD, exception_frame, put_answer_head};
@@ -21,8 +21,8 @@ pub struct Call {
     pub method: Arc<str>,
     /// The request message, undecoded. A slice of a read buffer of some 64 KiB: copy it if it is kept for long.
     pub param: Bytes,
-    /// Request cell block in `conn.codec`'s form, decompressed; empty if there is none.
-    pub cells: Bytes,
+    /// Request cell block in `conn.codec`'s form, decompressed; empty if there is none. A part of a read buffer, as `param`.
+    pub cells: BytesMut,
     pub priority: Option<u32>,
     /// The client's timeout, at least 20 ms; 0 = none.
     pub timeout_ms: u32,

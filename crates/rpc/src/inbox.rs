@@ -4,8 +4,8 @@
 //! i32 length | length bytes | i32 length | …
 //! ```
 //! All connections of a thread read into one buffer, so an idle connection holds none. What remains of a read, the
-//! beginning of a frame, is kept by the connection; a large frame is collected in a buffer of its own, which grows
-//! with the bytes that arrive, not with the length that was announced.
+//! beginning of a frame, is kept by the connection; a large frame is collected in a buffer of its own, which from some
+//! megabytes on grows with the bytes that arrive, not with the length that was announced.
 
 use std::cell::RefCell;
 use std::io;
@@ -20,6 +20,9 @@ const READ_BUFFER: usize = 64 << 10;
 const MIN_ROOM: usize = 8 << 10;
 /// Frames above this are collected in their own buffer.
 const LARGE_FRAME: usize = 16 << 10;
+/// The room that a large frame gets before any of it has come. Memory that was not written to yet costs nothing, moving what has
+/// come into more room does.
+const FIRST_ROOM: usize = 4 << 20;
 
 thread_local! {
     static SHARED: RefCell<BytesMut> = RefCell::new(BytesMut::new());
@@ -48,7 +51,7 @@ impl Inbox {
         let mut buf = if self.own { self.take_kept() } else { SHARED.take() };
         if self.own {
             // The first read of a huge frame must not allocate all that it announces.
-            buf.reserve(self.wanted.saturating_sub(buf.len()).clamp(1, buf.len().max(READ_BUFFER)));
+            buf.reserve(self.wanted.saturating_sub(buf.len()).clamp(1, buf.len().max(FIRST_ROOM)));
         } else {
             if buf.capacity() < self.kept.len() + received.len() + MIN_ROOM {
                 buf.reserve(self.kept.len() + received.len() + READ_BUFFER);

@@ -391,7 +391,9 @@ impl Reactor {
         let Some(seat) = &mut self.seat else { return };
         let slots = self.slots.iter().enumerate().filter_map(|(token, slot)| Some((token, slot.as_ref()?)));
         let movable = slots.filter(|(_, slot)| slot.task.may_move());
-        let Some((picked, to)) = seat.review(self.looked, movable.map(|(token, slot)| (token, slot.spent))) else { return };
+        let Some((picked, to)) = seat.review(self.looked, movable.map(|(token, slot)| (token, slot.spent))) else {
+            return;
+        };
         for token in picked {
             self.hand_over(token, |link| link.move_to(to));
         }

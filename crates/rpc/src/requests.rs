@@ -150,7 +150,7 @@ impl Requests {
         };
         buf.advance(layout.param_at);
         let param = buf.split_to(layout.param_len).freeze();
-        let cells = if layout.cells_len > 0 { buf.split_to(layout.cells_len).freeze() } else { Bytes::new() };
+        let cells = if layout.cells_len > 0 { buf.split_to(layout.cells_len) } else { BytesMut::new() };
         buf.advance(end - layout.param_at - layout.param_len - layout.cells_len);
         match self.plain_cells(cells).and_then(|cells| self.admit(fixed.size_bytes, batch).map(|()| cells)) {
             Ok(cells) => self.hand_out(fixed, param, cells, batch, holds_frame(buf)),
@@ -172,11 +172,12 @@ impl Requests {
         method
     }
 
-    fn plain_cells(&self, cells: Bytes) -> Result<Bytes, Exception> {
+    fn plain_cells(&self, cells: BytesMut) -> Result<BytesMut, Exception> {
         let Some(compressor) = self.conn.compressor.filter(|_| !cells.is_empty()) else { return Ok(cells) };
         compressor
             .decompress(&cells, self.conn.link.server.options.max_cell_block_bytes)
-            .map(Bytes::from)
+            // The only holder of the bytes gets them as they are.
+            .map(|plain| Bytes::from(plain).into())
             .map_err(|e| Exception::do_not_retry(format!("Unable to decompress the cell block: {e}")))
     }
 
@@ -202,7 +203,7 @@ impl Requests {
     }
 
     /// `more` = another call is at hand.
-    fn hand_out(&mut self, fixed: Fixed, param: Bytes, cells: Bytes, batch: &Batch, more: bool) {
+    fn hand_out(&mut self, fixed: Fixed, param: Bytes, cells: BytesMut, batch: &Batch, more: bool) {
         let call = Call {
             responder: Responder::new(self.conn.clone(), fixed.id, fixed.size_bytes, fixed.timed, batch.received),
             conn: self.conn.clone(),

@@ -9,6 +9,9 @@ use mio::event::Event;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 
+/// Bytes of one system call, which lets nobody else run until all are copied.
+const MOST_AT_ONCE: usize = 256 << 10;
+
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: TcpStream,
@@ -56,8 +59,8 @@ impl Socket {
     /// Reads once into the spare room; `None`: there is nothing now.
     pub fn receive(&mut self, buffer: &mut BytesMut) -> io::Result<Option<usize>> {
         loop {
-            let room = buffer.capacity() - buffer.len();
-            let outcome = martite_env::socket::receive(self.stream.as_fd(), buffer);
+            let room = (buffer.capacity() - buffer.len()).min(MOST_AT_ONCE);
+            let outcome = martite_env::socket::receive(self.stream.as_fd(), buffer, room);
             if !matches!(&outcome, Err(e) if e.kind() == ErrorKind::Interrupted) {
                 return self.received(room, outcome);
             }

@@ -9,7 +9,7 @@
 //! Readers see each cell at every moment: in the segment until the file list has the file, and never in both.
 
 use crate::{
-    CompactionKind, CompactionScan, CompactionScanner, ReadView, Segment, Store, StoreError, Unthrottled,
+    CompactionKind, CompactionScan, CompactionScanner, ReadView, Segment, Store, StoreError,
     output::{NewFile, NewFileOptions, TmpFile},
 };
 use martite_hfile::StoreMeta;
@@ -21,6 +21,8 @@ pub struct FlushTicket {
     pub cells: u64,
     pub data_size_bytes: u64,
     pub heap_size_bytes: u64,
+    /// Reads come as well as writes: the blocks of the file are probably wanted soon.
+    pub is_read: bool,
 }
 
 /// A snapshot written to `<region>/.tmp/<family>/<name>` and checked; not yet visible. Without a file when no cell was
@@ -48,6 +50,7 @@ impl Store {
             cells: segment.cell_count(),
             data_size_bytes: segment.data_size(),
             heap_size_bytes: segment.heap_size(),
+            is_read: false,
             segment,
         }
     }
@@ -73,6 +76,7 @@ impl Store {
             include_mvcc: true,
             expected_keys: ticket.cells,
             now_ms,
+            keep_bytes: self.room_for_flush(ticket),
         };
         let view = ReadView { segments: [ticket.segment.clone()].into_iter().collect(), files: Arc::default() };
         let scan = CompactionScan { kind: CompactionKind::Flush, smallest_read_point, now_ms, earliest_put_ms: 0 };
@@ -111,13 +115,22 @@ impl Store {
         self.counters.count_flush(flushed.cells, flushed.size_bytes);
         self.add_flushed(file.as_ref(), flushed.now_ms)?;
         drop(ticket);
-        if let Some(file) = file.filter(|_| self.options().cache_data_on_write || self.config().cache_data_on_write)
-            && let Err(error) = self.cache_whole(&file, &Unthrottled)
-        {
-            // The file is in place: this only costs warmth.
-            tracing::debug!(%error, "the new file starts cold");
-        }
         Ok(flushed)
+    }
+
+    /// How much of a flush's file goes to the cache.
+    fn room_for_flush(&self, ticket: &FlushTicket) -> u64 {
+        let config = self.config();
+        if self.options().cache_data_on_write || config.cache_data_on_write {
+            return u64::MAX;
+        }
+        let cache = self.context().files.cache();
+        // Not all of it: other stores may be flushed at the same time, and the blocks are in memory beside the memstore first.
+        if config.keep_flushed && ticket.is_read {
+            cache.capacity_bytes().saturating_sub(cache.usage_bytes()) / 2
+        } else {
+            0
+        }
     }
 
     /// Gives up: the snapshot stays readable and the next flush writes it.

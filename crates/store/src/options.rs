@@ -154,6 +154,8 @@ pub struct StoreConfig {
     pub bloom_block_bytes: usize,
     /// `hbase.rs.cacheblocksonwrite`: of all families.
     pub cache_data_on_write: bool,
+    /// `martite.cache.flushed`: blocks of a flush stay in the cache, if the store is read and the cache has room.
+    pub keep_flushed: bool,
     /// `hbase.rs.prefetchblocksonopen`: of all families.
     pub prefetch_on_open: bool,
 }
@@ -183,6 +185,7 @@ impl StoreConfig {
             index_block_bytes: 128 << 10,
             bloom_block_bytes: 128 << 10,
             cache_data_on_write: false,
+            keep_flushed: false,
             prefetch_on_open: false,
         }
     }

@@ -5,21 +5,21 @@
 //!                                                          └──▶ dropped: the file is removed
 //! ```
 //!
+//! The page cache has nothing of it. So blocks may be kept as they are written, for the block cache: they enter it when the file
+//! is in its place.
+//!
 //! After a crash before `commit` has returned there is the whole file or none; leftovers in `.tmp` go when the store opens.
 
 use crate::{Store, StoreError, StoreFile, name, reference::Resolved};
+use martite_blockcache::{BlockCache, Kind};
 use martite_cell::CellRef;
 use martite_env::{FileSystem, FileWriter};
-use martite_hfile::{Compression, Finished, Reader, StoreMeta, Writer, WriterOptions, format::info};
+use martite_hfile::{Block, BlockType, Compression, Finished, Reader, StoreMeta, Writer, WriterOptions, format::info};
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
-
-/// How much is handed to the file system at once. The kernel copies it without letting anybody else run: more than is worth a
-/// system call only makes others wait.
-const WRITE_BYTES: usize = 64 << 10;
 
 /// What differs between the files of a flush and of compactions.
 #[derive(Debug, Clone)]
@@ -29,11 +29,13 @@ pub(crate) struct NewFileOptions {
     pub include_mvcc: bool,
     pub expected_keys: u64,
     pub now_ms: u64,
+    /// Blocks are kept for the cache as long as they are no more than this.
+    pub keep_bytes: u64,
 }
 
 /// A file that is being written.
 pub(crate) struct NewFile {
-    writer: Writer<SlicedWriter>,
+    writer: Writer<SyncedWriter>,
     file: TmpFile,
 }
 
@@ -43,35 +45,35 @@ pub(crate) struct TmpFile {
     name: String,
     path: PathBuf,
     committed: bool,
+    /// For the cache: offset, and bytes as they are in the file.
+    kept: Vec<(u64, Vec<u8>)>,
 }
 
-/// Collects small writes, and syncs now and then so that the last sync has little to do.
-struct SlicedWriter {
+/// Syncs now and then, so that the last sync has little to do. It is given a whole block at a time.
+struct SyncedWriter {
     file: Box<dyn FileWriter>,
-    buffer: Vec<u8>,
+    kept: Vec<(u64, Vec<u8>)>,
+    /// So much more is kept.
+    keep_bytes: u64,
     sync_every_bytes: u64,
     unsynced_bytes: u64,
 }
 
-impl SlicedWriter {
-    fn drain(&mut self) -> io::Result<()> {
-        self.file.write_all(&self.buffer)?;
-        self.unsynced_bytes += self.buffer.len() as u64;
-        self.buffer.clear();
+impl Write for SyncedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.keep_bytes.checked_sub(bytes.len() as u64) {
+            Some(left) => {
+                self.kept.push((self.file.position(), bytes.to_vec()));
+                self.keep_bytes = left;
+            }
+            None => self.keep_bytes = 0,
+        }
+        self.file.write_all(bytes)?;
+        self.unsynced_bytes += bytes.len() as u64;
         if self.unsynced_bytes >= self.sync_every_bytes {
             self.unsynced_bytes = 0;
             self.file.sync_data()?;
         }
-        Ok(())
-    }
-}
-
-impl Write for SlicedWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.buffer.len() + bytes.len() > WRITE_BYTES {
-            self.drain()?;
-        }
-        self.buffer.extend_from_slice(bytes);
         Ok(bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -86,14 +88,15 @@ impl NewFile {
         ctx.fs.create_dir_all(dir).map_err(StoreError::io("create", dir))?;
         let name = name::new_hfile(&*ctx.random);
         let path = dir.join(&name);
-        let file = ctx.fs.create(&path).map_err(StoreError::io("create", &path))?;
-        let out = SlicedWriter {
+        let file = ctx.fs.create_direct(&path).map_err(StoreError::io("create", &path))?;
+        let out = SyncedWriter {
             file,
-            buffer: Vec::new(),
+            kept: Vec::new(),
+            keep_bytes: options.keep_bytes,
             sync_every_bytes: ctx.config.sync_every_bytes.max(1),
             unsynced_bytes: 0,
         };
-        let file = TmpFile { fs: ctx.fs.clone(), name, path, committed: false };
+        let file = TmpFile { fs: ctx.fs.clone(), name, path, committed: false, kept: Vec::new() };
         let writer_options = WriterOptions {
             name: file.path.to_string_lossy().into_owned(),
             block_size: family.block_size,
@@ -126,14 +129,14 @@ impl NewFile {
 
     /// Writes the rest, syncs, and reads trailer, index and file info back.
     pub(crate) fn finish(self, meta: StoreMeta) -> Result<(TmpFile, Finished), StoreError> {
-        let NewFile { mut writer, file } = self;
+        let NewFile { mut writer, mut file } = self;
         // HBase 2.6 says of every store file whether it holds only what newer cells have replaced; ours never do.
         writer.append_file_info(info::HISTORICAL, &[0]);
         let max_seq_id = meta.max_seq_id;
         let (mut out, finished) = writer.finish(meta)?;
-        out.drain().map_err(StoreError::io("write", &file.path))?;
-        out.file.sync_data().map_err(StoreError::io("sync", &file.path))?;
-        drop(out);
+        out.file.finish().map_err(StoreError::io("sync", &file.path))?;
+        file.kept = out.kept;
+        drop(out.file);
         let bytes = file.fs.open(&file.path).map_err(StoreError::io("open", &file.path))?;
         let reader = Reader::open(0, &file.path.to_string_lossy(), &bytes)?;
         let (found, expected) = (
@@ -172,7 +175,29 @@ impl TmpFile {
         self.committed = true;
         self.fs.sync_dir(store.dir()).map_err(StoreError::io("sync", store.dir()))?;
         let resolved = Resolved { places: vec![path.to_owned()], half: None };
-        StoreFile::open(&store.context().files, store.dir(), &self.name, resolved, now_ms, store.options())
+        let file = StoreFile::open(&store.context().files, store.dir(), &self.name, resolved, now_ms, store.options())?;
+        self.fill_cache(&file, store.context().files.cache());
+        Ok(file)
+    }
+
+    /// Gives the cache the blocks that were kept.
+    fn fill_cache(&mut self, file: &StoreFile, cache: &BlockCache<Block>) {
+        let blocks = cache.file(file.open_file().id());
+        for (offset, bytes) in self.kept.drain(..) {
+            let block = match file.reader.decode_block_vec(offset, bytes) {
+                Ok(block) => block,
+                // The trailer is none. Whatever else there may be is found when the block is read.
+                Err(_) => continue,
+            };
+            let kind = match block.kind {
+                BlockType::Data if file.caches_data(true) => Kind::Data,
+                BlockType::LeafIndex | BlockType::IntermediateIndex => Kind::Index,
+                BlockType::BloomChunk => Kind::Bloom,
+                // Kept by the open file itself, or not wanted.
+                _ => continue,
+            };
+            blocks.insert(offset, kind, Arc::new(block));
+        }
     }
 
     /// Makes sure that the file is not in its place, even when moving it there failed.

@@ -7,7 +7,9 @@ use martite_cell::{CellType, OwnedCell, tags};
 use martite_env::{FileSystem, LocalFs, MemFs};
 use martite_hfile::{BlockSource, BloomType, Compression, Encoding, Step, format::info};
 use martite_proto::{CompactionEventTracker, Message, PBUF_MAGIC};
-use martite_store::{CompactionRequest, FamilyOptions, KeepDeleted, Store, StoreConfig, StoreError, Throttle};
+use martite_store::{
+    CompactionRequest, FamilyOptions, FlushTicket, KeepDeleted, Store, StoreConfig, StoreError, Throttle,
+};
 use std::{
     cell::Cell,
     path::Path,
@@ -494,6 +496,40 @@ fn families_that_want_it_are_in_the_cache_from_the_start() {
         store.prefetch(&martite_store::Unthrottled).unwrap();
         assert!(full.is_empty(), "what does not fit is left");
     }
+}
+
+#[test]
+fn blocks_of_a_flush_stay_if_the_store_is_read_and_the_cache_has_room() {
+    let fs = MemFs::new();
+    let config = StoreConfig { keep_flushed: true, ..StoreConfig::default() };
+    let ctx = context(Arc::new(fs), Path::new(ROOT), config, 1);
+    let store = open_region(&ctx, PARENT, FamilyOptions { bloom: BloomType::Row, ..family() }).unwrap();
+    let cache = ctx.files.cache();
+    let flush = |seq: u64, is_read: bool| {
+        add(&store, &rows(0..400, NOW + seq, seq));
+        let ticket = FlushTicket { is_read, ..store.prepare_flush() };
+        let flushed = store.flush_to_tmp(&ticket, seq, u64::MAX, NOW).unwrap();
+        let before = cache.len();
+        store.commit_flush(ticket, flushed).unwrap();
+        cache.len() - before
+    };
+    assert_eq!(flush(1, false), 0);
+    let all = flush(2, true);
+    let file = store.files().last().unwrap().clone();
+    let blocks = cache.cached_offsets(file.open_file().id()).len();
+    assert_eq!(blocks, all);
+    // What readers find there is what is in the file.
+    let (from_cache, from_file) = (ctx.files.cache_only(), ctx.files.blocking());
+    assert_eq!(file_cells(&file, &from_cache), file_cells(&file, &from_file));
+    assert_eq!(cache.len(), all, "nothing had to be read");
+    let may_contain = |row: &str| ready(file.reader.may_contain_row(row.as_bytes(), &from_cache).unwrap());
+    assert!(may_contain("row0007") && !may_contain("absent"), "its bloom filter is there, too");
+    // Half of what is free, and nothing is pushed out for it.
+    let used = cache.usage_bytes();
+    cache.set_capacity(used + used / 2);
+    let part = flush(3, true);
+    assert!((1..all * 2 / 3).contains(&part), "{part} of {all}");
+    assert_eq!(cache.cached_offsets(file.open_file().id()).len(), all);
 }
 
 #[test]

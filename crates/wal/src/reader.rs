@@ -16,7 +16,7 @@ use crate::entry::Entry;
 use crate::error::WalError;
 use crate::format::{ChecksumHeader, MAGIC, TRAILER, TRAILER_MAGIC, file_header, varint};
 use crate::parse::{Bad, Compression, Parsed, parse_entry, synced_entry_after};
-use martite_env::{FileSystem, LOG_BLOCK_BYTES, ReadAt};
+use martite_env::{DIRECT_BLOCK_BYTES, FileSystem, ReadAt};
 use martite_proto as pb;
 use prost::Message;
 use std::io;
@@ -266,7 +266,7 @@ impl WalReader {
     /// Whether no entry can have been in these last bytes of a file that was not closed: a part of the trailer, or what fills up
     /// a block.
     fn is_whole_before(&self, rest: &[u8]) -> bool {
-        let filler = if self.salt.is_some() { LOG_BLOCK_BYTES as usize } else { 0 };
+        let filler = if self.salt.is_some() { DIRECT_BLOCK_BYTES as usize } else { 0 };
         let used = rest.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
         TRAILER.starts_with(&rest[..used]) && rest.len() < TRAILER.len() + filler
     }

@@ -64,7 +64,7 @@ impl LogFile {
         loop {
             let path = shared.dir.join(format!("{}.{stamp}{}", shared.prefix, shared.suffix));
             // What the operating system is to have at once must not be kept here.
-            let created = if shared.options.hsync { shared.fs.create_log(&path) } else { shared.fs.create(&path) };
+            let created = if shared.options.hsync { shared.fs.create_direct(&path) } else { shared.fs.create(&path) };
             let mut out = match created {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
                     stamp += 1;

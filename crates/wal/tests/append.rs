@@ -122,7 +122,7 @@ fn an_entry_that_nobody_waits_for_is_written_and_synced_soon() {
 #[test]
 fn a_log_that_grows_by_blocks_ends_where_its_last_entry_does_once_it_rests() {
     let fs = MemFs::new();
-    fs.set_pads_logs(true);
+    fs.set_pads(true);
     let wal = log(&fs, WalOptions { async_delay: Duration::from_millis(2), ..WalOptions::default() });
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     for seq in 1..=3 {

@@ -69,11 +69,11 @@ fn so_it_does_where_logs_grow_by_blocks() {
     survives_at_every_operation(true);
 }
 
-fn survives_at_every_operation(pads_logs: bool) {
+fn survives_at_every_operation(pads: bool) {
     let mut points = 0;
     for nth in 1.. {
         let fs = MemFs::new();
-        fs.set_pads_logs(pads_logs);
+        fs.set_pads(pads);
         fs.inject(Fault::HaltAt { nth });
         let mut acknowledged = Vec::new();
         let ended = live(&fs, &mut acknowledged);

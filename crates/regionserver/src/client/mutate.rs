@@ -25,17 +25,17 @@ struct Mutate {
 }
 
 impl throttle::Work for Mutate {
-    fn keep(&mut self, server: &Arc<RegionServer>, call: &mut Call) {
-        if keep::write(&mut self.write) {
-            (call.param, call.cells) = (Bytes::new(), Bytes::new());
-            return;
-        }
+    fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
+        keep::write(&mut self.write);
         // A condition with all that it compares with: decoded again from a copy.
-        call.param = Bytes::copy_from_slice(&call.param);
-        call.cells = Bytes::copy_from_slice(&call.cells);
-        if let Ok(again) = server.decode_mutate(call) {
-            *self = again;
+        if let WriteBody::Atomic { conditions, .. } = &mut self.write.body
+            && !conditions.is_empty()
+            && let Ok(request) = pb::MutateRequest::decode(Bytes::copy_from_slice(&call.param))
+            && let Some(Ok(condition)) = request.condition.as_ref().map(decode_condition)
+        {
+            *conditions = vec![condition];
         }
+        call.param = Bytes::new();
     }
 
     fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll) {
@@ -53,8 +53,8 @@ impl throttle::Work for Mutate {
 }
 
 impl RegionServer {
-    pub(crate) fn mutate(self: &Arc<Self>, call: Call, toll: Toll) {
-        match self.decode_mutate(&call) {
+    pub(crate) fn mutate(self: &Arc<Self>, mut call: Call, toll: Toll) {
+        match self.decode_mutate(&mut call) {
             Ok(mutate) => self.begin_mutate(call, toll, mutate),
             Err(fault) => call.responder.fail(fault.into_exception()),
         }
@@ -90,12 +90,13 @@ impl RegionServer {
         });
     }
 
-    fn decode_mutate(&self, call: &Call) -> Result<Mutate, Fault> {
+    fn decode_mutate(&self, call: &mut Call) -> Result<Mutate, Fault> {
+        let bytes = write_bytes(call);
         let request =
             pb::MutateRequest::decode(call.param.clone()).map_err(|e| Fault::bad_message("MutateRequest", e))?;
         let region = self.writable(&request.region)?;
         self.check_memstore_room(&region)?;
-        let mut cells = CellCursor::new(call.cells.clone(), call.conn.codec)?;
+        let mut cells = CellCursor::new(std::mem::take(&mut call.cells), call.conn.codec)?;
         let one = mutation::decode(&request.mutation, &mut cells)?;
         let nonce_group = request.nonce_group.unwrap_or(0);
         let plain = matches!(one.kind, MutationKind::Put | MutationKind::Delete);
@@ -108,7 +109,7 @@ impl RegionServer {
             None if plain => (WriteRequest::batch(vec![one]), true),
             None => (WriteRequest::atomic(vec![one], None, nonce_group), false),
         };
-        Ok(Mutate { region, write, answers_processed, bytes: write_bytes(call) })
+        Ok(Mutate { region, write, answers_processed, bytes })
     }
 }
 

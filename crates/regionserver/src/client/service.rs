@@ -5,7 +5,7 @@ use crate::cells::CellCursor;
 use crate::error::Fault;
 use crate::throttle::Toll;
 use crate::{RegionServer, mutation};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_region::{Region, WriteRequest};
@@ -85,7 +85,7 @@ impl RegionServer {
 fn mutate_rows(region: &Arc<Region>, request: &Bytes, src: &dyn BlockSource) -> Result<pb::NameBytesPair, Fault> {
     let request =
         pb::MutateRowsRequest::decode(request.clone()).map_err(|e| Fault::bad_message("MutateRowsRequest", e))?;
-    let mut none = CellCursor::new(Bytes::new(), None)?;
+    let mut none = CellCursor::new(BytesMut::new(), None)?;
     let mutations =
         request.mutation_request.iter().map(|m| mutation::decode(m, &mut none)).collect::<Result<Vec<_>, _>>()?;
     let conditions = request.condition.iter().map(decode_condition).collect::<Result<Vec<_>, _>>()?;

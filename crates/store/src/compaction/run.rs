@@ -104,6 +104,8 @@ impl Store {
             include_mvcc: inputs.max_mvcc > 0,
             expected_keys: inputs.cells,
             now_ms,
+            // What is hot is handed over.
+            keep_bytes: 0,
         };
         let view = ReadView { segments: Default::default(), files: Arc::new(plan.files.clone()) };
         let kind = if plan.all_files { CompactionKind::Major } else { CompactionKind::Minor };

@@ -11,8 +11,8 @@ use martite_hfile::{Block, BlockKindHint, BlockRequest, BlockSource, BloomType, 
 use martite_proto as pb;
 use martite_store::scan::{RowLimits, RowRead, StoreEnd};
 use martite_store::{
-    CompactionScan, CompactionScanner, FamilyOptions, Files, KeepDeleted, MemStore, ReadView, Store,
-    StoreConfig, StoreContext, StoreScan, StoreScanner,
+    CompactionScan, CompactionScanner, FamilyOptions, Files, KeepDeleted, MemStore, ReadView, Store, StoreConfig,
+    StoreContext, StoreScan, StoreScanner,
 };
 use pb::Message;
 use std::cell::{Cell, RefCell};

@@ -16,14 +16,16 @@ use pb::mutation_proto::MutationType;
 use std::sync::Arc;
 
 impl RegionServer {
-    pub(super) fn decode_multi(&self, call: &Call) -> Result<Multi, Fault> {
-        let cells = CellCursor::new(call.cells.clone(), call.conn.codec)?;
+    /// Takes the call's cells.
+    pub(super) fn decode_multi(&self, call: &mut Call) -> Result<Multi, Fault> {
+        let bytes = write_bytes(call);
+        let cells = CellCursor::new(std::mem::take(&mut call.cells), call.conn.codec)?;
         let mut multi = Multi::new(call.conn.codec, self.options.max_result_bytes, call.conn.has_version(1, 2));
         match groups_of_gets(&call.param) {
             Ok(Some(groups)) => self.decode_gets(&mut multi, &groups, &call.param)?,
             Ok(None) | Err(Malformed) => self.decode_any(&mut multi, call, cells)?,
         }
-        multi.came = (write_bytes(call), multi.tasks.len());
+        multi.came = (bytes, multi.tasks.len());
         Ok(multi)
     }
 

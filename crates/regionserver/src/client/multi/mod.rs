@@ -91,7 +91,7 @@ impl Work for Multi {
     fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
         self.let_go();
         call.size_bytes = self.held_bytes(call) as u32;
-        (call.param, call.cells) = (Bytes::new(), Bytes::new());
+        call.param = Bytes::new();
     }
 
     fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll) {
@@ -107,8 +107,8 @@ impl Work for Multi {
 }
 
 impl RegionServer {
-    pub(crate) fn multi(self: &Arc<Self>, call: Call, toll: Toll) {
-        match self.decode_multi(&call) {
+    pub(crate) fn multi(self: &Arc<Self>, mut call: Call, toll: Toll) {
+        match self.decode_multi(&mut call) {
             Ok(multi) => self.begin_multi(call, toll, multi),
             Err(fault) => call.responder.fail(fault.into_exception()),
         }
