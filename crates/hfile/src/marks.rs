@@ -24,6 +24,8 @@ const MOST_PREFIX: usize = 31;
 const KEY_REACH: usize = 48;
 /// How far ahead of a cell keys are asked for: some hundred nanoseconds of work.
 const WAY_AHEAD: u32 = 16 << 10;
+/// The same in marked cells, for who only looks at their keys.
+pub(crate) const MARKS_AHEAD: usize = 16;
 /// Of one cell so much is asked for ahead; the rest follows by itself when it is read in order.
 pub(crate) const MOST_AHEAD: usize = 2048;
 
@@ -149,6 +151,26 @@ impl Marks {
             asked += 1;
         }
         asked
+    }
+
+    /// The mark of the cell at a place, if it has one.
+    pub(crate) fn mark_at(&self, cell: u32) -> Option<usize> {
+        self.places().binary_search_by_key(&cell, |place| place & !NEXT_IS_MARKED).ok()
+    }
+
+    /// Where the cell behind a marked one begins, if it has the next mark; and asks for the key of one some way ahead.
+    #[inline(always)]
+    pub(crate) fn next_marked(&self, mark: usize, payload: &[u8]) -> Option<u32> {
+        let places = self.places();
+        if places.get(mark)? & NEXT_IS_MARKED == 0 {
+            return None;
+        }
+        if let Some(ahead) = places.get(mark + MARKS_AHEAD) {
+            let key = payload.as_ptr().wrapping_add((ahead & !NEXT_IS_MARKED) as usize);
+            prefetch_at(key, 1);
+            prefetch_at(key.wrapping_add(KEY_REACH), 1);
+        }
+        places.get(mark + 1).map(|next| next & !NEXT_IS_MARKED)
     }
 
     /// Asks for the words ahead of a search.

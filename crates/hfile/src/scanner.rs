@@ -11,7 +11,7 @@ use crate::{
     Block, BlockSource, HFileError, Reader, Step,
     cells::{CellAt, Layout},
     index_path::IndexPath,
-    marks::Marks,
+    marks::{MARKS_AHEAD, Marks},
     plain::Lying,
     source::ready,
 };
@@ -297,6 +297,11 @@ impl Scanner {
         self.path.next_key(&self.reader)
     }
 
+    /// Whether all rows of the current block are known to be before `row`.
+    pub fn block_is_before(&self, row: &[u8]) -> bool {
+        self.next_index_key().is_some_and(|next| self.reader.order().rows(key::row(next), row).is_lt())
+    }
+
     /// Whether `key` does not reach into the next block. Only with a block.
     fn key_is_before_next_block(&self, key: &[u8]) -> bool {
         self.path.next_key(&self.reader).is_none_or(|next| self.reader.order().keys(key, next) == Ordering::Less)
@@ -368,12 +373,25 @@ fn pass<const USUAL: bool>(
     let mut passed = Passed::default();
     let Some(mut row) = row_at(payload, *at) else { return passed };
     let mut in_row = 0;
+    let mut mark = marks.mark_at(*at as u32);
     while passed.cells < most && in_row < NEAR_CELLS {
-        let Some(cell) = payload.get(*at..).and_then(|rest| Lying::parse::<USUAL>(rest, layout)) else { break };
-        let next = *at + cell.len;
+        // A marked cell tells where the next one begins if that is marked, too: nothing but its key is looked at.
+        let marked = mark.and_then(|mark| Some((mark, marks.next_marked(mark, payload)? as usize)));
+        let next = match marked {
+            Some((this, next)) => {
+                (mark, *asked) = (Some(this + 1), (*asked).max(this + MARKS_AHEAD + 1));
+                next
+            }
+            None => {
+                let Some(cell) = payload.get(*at..).and_then(|rest| Lying::parse::<USUAL>(rest, layout)) else { break };
+                let next = *at + cell.len;
+                *asked = marks.prefetch_keys(*asked, next as u32, payload);
+                mark = mark.and_then(|_| marks.mark_at(next as u32));
+                next
+            }
+        };
         let Some(row_here) = row_at(payload, next) else { break };
         *at = next;
-        *asked = marks.prefetch_keys(*asked, next as u32, payload);
         passed.cells += 1;
         in_row += 1;
         if !key::is_same(row_here, row) {

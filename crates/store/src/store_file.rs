@@ -260,6 +260,11 @@ impl StoreFileScanner {
     pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
         if self.inner.half.is_some() { PlainTaken::NONE } else { self.inner.inner.take_plain(rules, out) }
     }
+    /// See [`Scanner::block_is_before`].
+    pub fn block_is_before(&self, row: &[u8]) -> bool {
+        self.inner.inner.block_is_before(row)
+    }
+
     /// See [`Scanner::pass_rows`]; halves pass nothing.
     #[inline]
     pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {

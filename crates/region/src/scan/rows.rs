@@ -286,8 +286,11 @@ impl Rows {
         let Rows { families, bounds, stop_row, rows_scanned, rows_filtered, row: last, .. } = self;
         let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return Behind::Same };
         let (mut behind, mut refused, mut last_refused) = (None, 0, 0);
+        // Asked once for a block.
+        let may_be_past = !stop_row.is_empty() && !only.scanner.block_is_before(stop_row);
         let passed = only.scanner.pass_rows(most, |row| {
-            let next = if bounds.is_past(stop_row, row) { NextRow::End } else { filter.next_row(row) };
+            let is_past = may_be_past && bounds.is_past(stop_row, row);
+            let next = if is_past { NextRow::End } else { filter.next_row(row) };
             if next == NextRow::Refused {
                 refused += 1;
                 return true;

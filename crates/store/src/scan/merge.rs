@@ -278,6 +278,12 @@ impl Merge {
         self.settle_moved(src)
     }
 
+    /// Forward scans: whether rows that [`Self::pass_rows`] passes over now are all before `row`.
+    #[inline]
+    pub(super) fn block_is_before(&mut self, row: &[u8]) -> bool {
+        self.file_and_others().is_some_and(|(file, _)| file.block_is_before(row))
+    }
+
     /// Forward scans: passes over the rest of the row that the top is in, and over rows behind it of which `refuse` says so, without
     /// leaving its block. It stops at the first row that another source may have, too, without asking.
     #[inline]

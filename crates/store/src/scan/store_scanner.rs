@@ -325,6 +325,12 @@ impl StoreScanner {
         StoreEnd::Row
     }
 
+    /// Whether rows that [`Self::pass_rows`] leaves now are all before `row`.
+    #[inline]
+    pub fn block_is_before(&mut self, row: &[u8]) -> bool {
+        matches!(self.phase, Phase::Open) && self.merge.block_is_before(row)
+    }
+
     /// Forward scans: leaves the row where the scanner stands, and rows behind it of which `refuse` says so, without judging their
     /// cells, `most` at most, if that takes no more than steps inside a block. Where it stops otherwise it is in a refused row,
     /// which [`Self::pass_row`] leaves.
