@@ -77,6 +77,10 @@ pub struct Offheap {
     /// Seconds before each measurement that do not count; five times as many before a workload's first
     #[arg(long, default_value_t = 2.0)]
     pub warmup: f64,
+    /// Times that each workload is measured with all numbers of threads, in turned order; the middle one by rows/s counts
+    /// (Gets beside other work: by the growth of p99)
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=99))]
+    pub rounds: u64,
     /// Threads of this process that serve the client's connections
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub client_threads: u64,

@@ -110,7 +110,8 @@ fn has_profile(options: &Offheap, spec: &Spec) -> bool {
 fn steps(options: &Offheap) -> u64 {
     let beside = if has_beside(options) { BESIDE.len() } else { 0 };
     let workloads = options.workloads().len();
-    let each = 1 + shapes(options).len() + workloads * options.threads.len() + beside;
+    let measured = (workloads * options.threads.len() + beside) * options.rounds as usize;
+    let each = 1 + shapes(options).len() + measured;
     let profiled = options.servers.iter().filter(|spec| has_profile(options, spec)).count();
     (options.servers.len() * each + profiled * workloads) as u64
 }
@@ -157,7 +158,14 @@ impl Run<'_> {
         }
         if let Some(target) = targets.iter().find(|t| t.shape == SINGLE).filter(|_| has_beside(self.options)) {
             for threads in BESIDE {
-                results.beside.extend(self.beside(target, threads).await?);
+                let (mut scan, mut compaction) = (Vec::new(), Vec::new());
+                for _ in 0..self.options.rounds {
+                    let [beside_scan, beside_compaction] = self.beside(target, threads).await?;
+                    scan.push(beside_scan);
+                    compaction.push(beside_compaction);
+                }
+                let growth = |beside: &Beside| beside.growth_percent().unwrap_or(f64::MAX);
+                results.beside.extend([scan, compaction].into_iter().filter_map(|rounds| middle(rounds, growth)));
             }
         }
         if let Some(((at_the_end, most), idle)) = process.map(|p| p.memory_mib()).transpose()?.zip(idle) {
@@ -172,12 +180,24 @@ impl Run<'_> {
         target: &Arc<Target>,
         measurements: &mut Vec<Measurement>,
     ) -> Result<(), Error> {
-        for (nth, &threads) in self.options.threads.iter().enumerate() {
-            self.step(&format!("{} by {threads}", workload.name()));
-            let factor = if nth == 0 { FIRST } else { 1 };
-            let outcome = self.drive(&[workload.load(target, threads)], factor).await?;
-            measurements.push(Measurement { workload, threads, numbers: Numbers::of(&outcome, 0) });
+        let threads = &self.options.threads;
+        let mut rounds: Vec<Vec<Numbers>> = threads.iter().map(|_| Vec::new()).collect();
+        let mut factor = FIRST;
+        for round in 0..self.options.rounds {
+            let mut order: Vec<usize> = (0..threads.len()).collect();
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for nth in order {
+                self.step(&format!("{} by {}", workload.name(), threads[nth]));
+                let outcome = self.drive(&[workload.load(target, threads[nth])], factor).await?;
+                rounds[nth].push(Numbers::of(&outcome, 0));
+                factor = 1;
+            }
         }
+        measurements.extend(threads.iter().zip(rounds).filter_map(|(&threads, rounds)| {
+            Some(Measurement { workload, threads, numbers: middle(rounds, |numbers| numbers.rows_per_s)? })
+        }));
         Ok(())
     }
 
@@ -220,6 +240,13 @@ impl Run<'_> {
     }
 }
 
+/// The one in the middle; of an even number the lower of two.
+fn middle<T>(mut rounds: Vec<T>, by: impl Fn(&T) -> f64) -> Option<T> {
+    rounds.sort_by(|one, other| by(one).total_cmp(&by(other)));
+    let at = rounds.len().checked_sub(1)? / 2;
+    Some(rounds.swap_remove(at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,5 +272,14 @@ mod tests {
         assert_eq!((steps(&options), shapes(&options)), (1 + 2 + 8 * 2 + 2, vec![SINGLE, TEN]));
         options.workloads = vec![Workload::ScanTen];
         assert_eq!((steps(&options), shapes(&options)), (1 + 1 + 2, vec![TEN]));
+        options.rounds = 3;
+        assert_eq!(steps(&options), 1 + 1 + 2 * 3);
+    }
+
+    #[test]
+    fn the_middle_round_counts() {
+        assert_eq!(middle(vec![3.0, 1.0, 2.0], |n| *n), Some(2.0));
+        assert_eq!(middle(vec![4.0, 1.0, 2.0, 3.0], |n| *n), Some(2.0));
+        assert_eq!(middle(Vec::new(), |n: &f64| *n), None);
     }
 }

@@ -15,6 +15,7 @@
 #[cfg(target_os = "linux")]
 mod blocks;
 pub mod clock;
+pub mod disk_time;
 pub mod fs;
 pub mod local;
 pub mod mem;

@@ -1,11 +1,10 @@
 //! [`TimedFs`]: the file system of the store files, with the time of every read counted.
 
-use martite_env::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt};
+use martite_env::{DirEntry, FileSystem, FileWriter, ReadAt, WriteAt, disk_time};
 use martite_metrics::Histogram;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 pub struct TimedFs {
     pub inner: Arc<dyn FileSystem>,
@@ -22,9 +21,8 @@ impl ReadAt for TimedFile {
         self.inner.len()
     }
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        let began = Instant::now();
-        let outcome = self.inner.read_exact_at(buf, offset);
-        self.reads.record(began.elapsed());
+        let (outcome, took) = disk_time::timed(|| self.inner.read_exact_at(buf, offset));
+        self.reads.record(took);
         outcome
     }
 }

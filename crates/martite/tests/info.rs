@@ -82,6 +82,10 @@ fn figures_are_what_was_asked() {
     let ordered = ordered.map(|figure| ms(&format!("Get_TotalCallTime_{figure}")));
     assert!(ordered.is_sorted() && ordered[0] > 0.0, "{ordered:?}");
     assert!(ms("Get_QueueCallTime_max") <= ms("Get_TotalCallTime_max"));
+    // The first Get of the file's block has read it from the disk; those after it have not.
+    let disk = ["num_ops", "median", "max"].map(|figure| ms(&format!("Get_DiskCallTime_{figure}")));
+    assert!(disk[0] == ms("Get_TotalCallTime_num_ops") && disk[1] == 0.0 && disk[2] > 0.0, "{disk:?}");
+    assert!(disk[2] <= ms("Get_ProcessCallTime_max"), "{disk:?}");
     assert!(bean(info, "IO")["FsPReadTime_num_ops"].as_u64().unwrap() >= 1);
 
     let latencies = bean(info, "TableLatencies");

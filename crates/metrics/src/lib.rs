@@ -9,7 +9,7 @@ mod histogram;
 mod named;
 mod snapshot;
 
-pub use calls::{CallSnapshot, CallTimes};
+pub use calls::{CallSnapshot, CallTimes, Waits};
 pub use histogram::Histogram;
 pub use named::Named;
 pub use snapshot::Snapshot;

@@ -5,6 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use martite_env::disk_time;
+use martite_metrics::Waits;
 use martite_proto::Message;
 
 use crate::header::{MAX_ANSWER_HEAD, exception_frame, put_answer_head};
@@ -68,6 +70,8 @@ pub struct Responder {
     received: Instant,
     /// Time in queues of the pool.
     pub(crate) waited: Duration,
+    /// Time of reads from the disk.
+    pub(crate) disk: Duration,
     took: Option<Duration>,
     ended: bool,
 }
@@ -79,7 +83,8 @@ impl Responder {
         let shard = conn.link.shard();
         conn.link.server.shards[shard].enqueue(size_bytes);
         let (timed, shard) = (timed as u32, shard as u32);
-        Responder { conn, id, size_bytes, timed, shard, received, waited: Duration::ZERO, took: None, ended: false }
+        let none = Duration::ZERO;
+        Responder { conn, id, size_bytes, timed, shard, received, waited: none, disk: none, took: None, ended: false }
     }
 
     /// Time from the read that brought the call until now, when its answer is ready: asked once, it is the call's time
@@ -89,12 +94,20 @@ impl Responder {
         *self.took.get_or_insert_with(|| self.received.elapsed())
     }
 
+    /// For a call that goes on elsewhere: what this thread has read from the disk, it read for this call.
+    #[inline]
+    pub fn keep_disk_time(&mut self) {
+        self.disk += disk_time::take();
+    }
+
     /// Counts the call; before its answer leaves, so that who has the answer finds it counted.
     #[inline]
     fn end(&mut self) {
         self.ended = true;
         let took = self.took();
-        self.conn.link.server.times.record(self.timed as usize, took, self.waited);
+        self.keep_disk_time();
+        let waits = Waits { queue: self.waited, disk: self.disk };
+        self.conn.link.server.times.record(self.timed as usize, took, waits);
     }
 
     /// Answers with a message and its cells, in the connection codec's form, uncompressed; empty = no cell block.

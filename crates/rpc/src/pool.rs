@@ -20,6 +20,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use martite_env::disk_time;
 use parking_lot::{Condvar, Mutex};
 
 use crate::{Call, Exception};
@@ -240,7 +241,8 @@ fn overloaded(class: Class) -> Exception {
 }
 
 impl Inner {
-    fn spawn_call(self: Arc<Inner>, class: Class, call: Call, f: Box<dyn FnOnce(Call) + Send>) {
+    fn spawn_call(self: Arc<Inner>, class: Class, mut call: Call, f: Box<dyn FnOnce(Call) + Send>) {
+        call.responder.keep_disk_time();
         let mut refused = Some((call, f));
         let queued = Instant::now();
         let make = || {
@@ -302,6 +304,8 @@ impl Inner {
             let expected = state.start(class);
             drop(state);
             let started = Instant::now();
+            // The job before may have left some.
+            disk_time::take();
             if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
                 let what = panic.downcast_ref::<&str>().copied().map(str::to_owned);
                 let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();

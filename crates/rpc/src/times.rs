@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use martite_metrics::{CallSnapshot, CallTimes};
+use martite_metrics::{CallSnapshot, CallTimes, Waits};
 
 /// The methods that have times of their own, and one place more for all others.
 #[derive(Debug)]
@@ -26,9 +26,9 @@ impl MethodTimes {
     }
 
     #[inline]
-    pub fn record(&self, place: usize, total: Duration, waited: Duration) {
+    pub fn record(&self, place: usize, total: Duration, waits: Waits) {
         if let Some(times) = self.times.get(place) {
-            times.record(total, waited);
+            times.record(total, waits);
         }
     }
 

@@ -39,7 +39,9 @@ fn about(report: &Report) -> Markup {
             "Two tables of " (trimmed(&short(o.rows as f64))) " rows in " (o.regions) " regions each, in the shape of HBase's "
             "PerformanceEvaluation: one column of 1,000 bytes, ten columns of 100 bytes. Compacted, in the block cache, "
             "read by closed loops: a client thread has one operation under way. Each measurement " (trimmed(&three(o.seconds)))
-            " s after " (trimmed(&three(o.warmup))) " s of warming up; client and server share the machine. Every answer was checked."
+            " s after " (trimmed(&three(o.warmup))) " s of warming up"
+            @if o.rounds > 1 { ", the middle one of " (o.rounds) }
+            "; client and server share the machine. Every answer was checked."
         }
         (frame::origin(&Origin {
             machine: &report.machine,

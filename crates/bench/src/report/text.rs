@@ -57,7 +57,11 @@ pub fn lines(server: &ServerResults) -> Vec<[String; 12]> {
 }
 
 pub fn text(report: &Report) -> String {
-    let mut out = format!("{} rows a table. {}. {}\n", report.options.rows, report.machine, report.date);
+    let (rows, rounds) = (report.options.rows, report.options.rounds);
+    let mut out = format!("{rows} rows a table. {}. {}\n", report.machine, report.date);
+    if rounds > 1 {
+        out += &format!("Each figure is of the middle one of {rounds} measurements.\n");
+    }
     for server in &report.servers {
         let started = or_dash(server.started_in_ms, |ms| time(ms * 1e3));
         let memory = server.memory.map_or_else(|| "–".to_owned(), |m| format!("{} MiB", m.at_the_end));

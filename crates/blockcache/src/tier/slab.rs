@@ -12,7 +12,7 @@
 
 use super::saved::Shape;
 use super::segments::Place;
-use martite_env::{FileSystem, Random, WriteAt};
+use martite_env::{FileSystem, Random, WriteAt, disk_time};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Slab {
 
     pub(crate) fn read(&self, place: Place, record: &mut [u8]) -> io::Result<()> {
         let (file, offset) = self.at(place);
-        file.read_exact_at(record, offset)
+        disk_time::timed(|| file.read_exact_at(record, offset)).0
     }
 
     pub(crate) fn write(&self, place: Place, record: &[u8]) -> io::Result<()> {

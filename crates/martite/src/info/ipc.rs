@@ -41,10 +41,12 @@ fn put_times(ipc: &mut Record, by_method: Vec<(&'static str, CallSnapshot)>) {
     by_method.iter().for_each(|(_, times)| all.merge(times));
     ipc.times("QueueCallTime", &all.queue);
     ipc.times("ProcessCallTime", &all.process);
+    ipc.times("DiskCallTime", &all.disk);
     ipc.times("TotalCallTime", &all.total);
     for (method, times) in by_method {
         let method = if method.is_empty() { "Other" } else { method };
-        let parts = [("Queue", &times.queue), ("Process", &times.process), ("Total", &times.total)];
+        let CallSnapshot { total, queue, process, disk } = &times;
+        let parts = [("Queue", queue), ("Process", process), ("Disk", disk), ("Total", total)];
         for (part, snapshot) in parts {
             let series = format!("ipc_method_{}_call_time", part.to_lowercase());
             ipc.labelled_times(&format!("{method}_{part}CallTime"), &series, &[("method", method)], snapshot);

@@ -140,7 +140,7 @@ fn answer(
     answers_processed: bool,
     outcome: Result<Written, RegionError>,
 ) {
-    let Call { responder, conn, .. } = call;
+    let Call { mut responder, conn, .. } = call;
     let mut written = match outcome {
         Ok(written) => written,
         Err(e) => return responder.fail(Fault::from(e).into_exception()),
@@ -163,9 +163,9 @@ fn answer(
         (Some(cells), None) => (Some(result::inline(cells.iter())), Vec::new()),
     };
     let response = pb::MutateResponse { result, processed: answers_processed.then_some(processed), metrics: None };
+    responder.keep_disk_time();
     written.pending.on_done(move |durable| {
         drop(toll);
-        let mut responder = responder;
         times::record(&region, &mut responder, |table| &table.mutate);
         respond(responder, durable, &response, block);
     });

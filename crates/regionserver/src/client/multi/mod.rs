@@ -391,6 +391,7 @@ fn finish(call: Call, mut toll: Toll, mut multi: Multi) {
     let response = response(&mut multi);
     let block = multi.codec.map(|codec| result::block(multi.cells, codec)).unwrap_or_default();
     let mut responder = call.responder;
+    responder.keep_disk_time();
     let tables = times::tables(multi.tasks.iter().map(|task| &*task.region));
     when_all_done(multi.pending, move |durable| {
         drop(toll);
