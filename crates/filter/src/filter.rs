@@ -75,6 +75,11 @@ impl Filter {
         self.minds_cells
     }
 
+    /// For raw scans: they count what of a column passed the filter, delete markers included, whatever the filter is.
+    pub fn mind_cells(&mut self) {
+        self.minds_cells = true;
+    }
+
     /// Whether what it says of a row follows from that row alone: after a reset, this may be shown to it once more.
     pub fn is_row_local(&self) -> bool {
         self.is_row_local

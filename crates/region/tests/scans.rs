@@ -491,6 +491,28 @@ fn filters_drop_rows_and_cells() {
     check(filter("FirstKeyOnlyFilter", Some(Vec::new())), &["ra f:k@1=yes", "rb f:k@1=no", "sa f:j@1"]);
 }
 
+/// HBase counts what passed a filter once more, and in a raw scan markers, too; also for filters that look at rows only.
+#[test]
+fn with_a_filter_a_raw_scan_counts_markers_as_versions() {
+    let rig = Rig::new();
+    put_cells(&rig, "ra", &[("f", "k", 5, "v")]);
+    let mut marker = CellBuf::new(true);
+    let place = key::flat_key(b"ra", b"f", b"k", 9, CellType::Delete as u8);
+    marker.push(&OwnedCell::new(&place, b"", b"", 0).as_ref());
+    let delete = Mutation::new(MutationKind::Delete, "ra".to_owned(), marker);
+    rig.write(WriteRequest::batch(vec![delete])).unwrap().ops.remove(0).unwrap();
+    for flushed in [false, true] {
+        if flushed {
+            rig.region.flush(None, "test").unwrap();
+        }
+        let raw = |spec: ScanSpec| all(&rig, ScanSpec { raw: true, max_versions: 1, ..spec });
+        assert_eq!(raw(ScanSpec::default()), ["ra f:k@9=", "ra f:k@5"]);
+        for filter in [page(3), rows_like("r."), key_only()] {
+            assert_eq!(raw(filtered(filter.clone())), ["ra f:k@9="], "{filter:?}");
+        }
+    }
+}
+
 #[test]
 fn rows_that_are_refused_by_their_keys_are_left_in_every_way() {
     for seed in 0..60 {

@@ -43,6 +43,9 @@ impl Region {
         let mut filter = spec.filter.as_ref().map(Filter::decode).transpose()?;
         if let Some(filter) = &mut filter {
             filter.set_reversed(spec.reversed);
+            if spec.raw {
+                filter.mind_cells();
+            }
         }
         let registered = match spec.read_point {
             None => Some(self.mvcc.reader()),
