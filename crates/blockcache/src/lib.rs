@@ -43,6 +43,10 @@ pub type Key = (u64, u64);
 /// What an entry costs besides its value: slot, queue item, reference counts.
 pub const ENTRY_BYTES: u64 = 96;
 
+/// How much a block is wanted, by what was read so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Heat(u8);
+
 /// What a block holds; as HBase counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -159,7 +163,12 @@ impl<V: Send + Sync + 'static> BlockCache<V> {
 
     /// Offsets of the cached blocks of a file, ascending.
     pub fn cached_offsets(&self, id: u64) -> Vec<u64> {
-        self.known_file(id).map(|file| file.table.offsets()).unwrap_or_default()
+        self.cached_blocks(id).into_iter().map(|(offset, _)| offset).collect()
+    }
+
+    /// The cached blocks of a file, ascending, and how much each of them is wanted: for blocks that are to take their place.
+    pub fn cached_blocks(&self, id: u64) -> Vec<(u64, Heat)> {
+        self.known_file(id).map(|file| file.table.blocks(queues::heat_of)).unwrap_or_default()
     }
 
     /// Bytes of all cached blocks.
@@ -229,6 +238,13 @@ impl<V: Send + Sync + 'static> FileBlocks<V> {
     /// Data blocks that come from now on stay longer than those of other files (HBase: IN_MEMORY).
     pub fn set_in_memory(&self, in_memory: bool) {
         self.in_memory.store(in_memory, Ordering::Relaxed);
+    }
+
+    /// The block at `offset` has taken the place of one that was wanted so much, and is wanted at least as much.
+    pub fn inherit(&self, offset: u64, Heat(heat): Heat) {
+        if let Some(slot) = self.table.slot(offset).filter(|slot| slot.heat() < heat) {
+            slot.set_heat(heat);
+        }
     }
 
     /// A value that does not fit at all is dropped at once.

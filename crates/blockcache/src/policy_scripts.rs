@@ -9,6 +9,7 @@
 //! | `read <blocks> [<kind>] [size=1000] [times=1]` | as users do: what is missing is loaded |
 //! | `get <blocks> [<kind>]` | what is missing stays missing |
 //! | `insert <blocks> [<kind>] [size=1000]` | |
+//! | `inherit <block> <block>` | the first is wanted as much as the second was |
 //! | `together <block> threads=<n>` | all of them read it at once |
 //! | `remove <blocks>`, `drop <file>`, `close <file>` | |
 //! | `queues` | bytes of each, and the blocks in the order of their turns; `*2`: read twice since they came or stayed |
@@ -111,6 +112,11 @@ impl World {
             "counts" => return Some(self.counts()),
             "together" => return Some(self.together(blocks(argument)[0], number(&words, "threads", 2))),
             "capacity" => return Some(self.leaving(|cache| cache.set_capacity(argument.parse().unwrap()))),
+            "inherit" => {
+                let ((file, offset), (from, old)) = (blocks(argument)[0], blocks(words[2])[0]);
+                let found = self.cache.cached_blocks(from).into_iter().find(|(offset, _)| *offset == old);
+                self.cache.file(file).inherit(offset, found.unwrap().1);
+            }
             "remove" => return Some(self.leaving(|cache| blocks(argument).iter().for_each(|key| cache.remove(key)))),
             "drop" => return Some(self.leaving(|cache| cache.remove_file(file(argument)))),
             "close" => return Some(self.leaving(|cache| cache.close_file(file(argument)))),

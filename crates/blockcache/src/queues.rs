@@ -1,8 +1,8 @@
 //! [`Queues`]: which blocks stay. Everything here happens under the cache's lock, once for each block that comes or goes.
 
 use crate::stats::Counters;
-use crate::table::Table;
-use crate::{FileBlocks, Key, Kind};
+use crate::table::{Slot, Table};
+use crate::{FileBlocks, Heat, Key, Kind};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,6 +30,12 @@ impl Place {
     fn of(number: u8) -> Place {
         [Place::Small, Place::Main, Place::Meta, Place::InMemory][number as usize % 4]
     }
+}
+
+/// How much a block is wanted: one that has proved worth keeping has the same from the start in whatever takes its place.
+pub(crate) fn heat_of<V>(slot: &Slot<V>) -> Heat {
+    let proved = if Place::of(slot.place()) == Place::Main { WORTH_KEEPING } else { 0 };
+    Heat(slot.heat().max(proved))
 }
 
 /// A block's turn. Stale when the slot has another stamp.

@@ -197,13 +197,13 @@ impl<V> Table<V> {
         found.then_some(SlotRef { slots, at })
     }
 
-    /// Offsets of the blocks that are here, ascending.
-    pub(crate) fn offsets(&self) -> Vec<u64> {
+    /// Offsets of the blocks that are here, ascending, each with something of its slot.
+    pub(crate) fn blocks<T>(&self, of_slot: impl Fn(&Slot<V>) -> T) -> Vec<(u64, T)> {
         let slots = self.slots.load();
         let here = slots.iter().filter(|slot| slot.value.load().is_some());
-        let mut offsets: Vec<_> = here.map(|slot| slot.owner.load(Acquire).wrapping_sub(1)).collect();
-        offsets.sort_unstable();
-        offsets
+        let mut blocks: Vec<_> = here.map(|slot| (slot.owner.load(Acquire).wrapping_sub(1), of_slot(slot))).collect();
+        blocks.sort_unstable_by_key(|(offset, _)| *offset);
+        blocks
     }
 
     pub(crate) fn usage_bytes(&self) -> u64 {

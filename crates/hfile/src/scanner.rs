@@ -297,6 +297,11 @@ impl Scanner {
         self.path.next_key(&self.reader)
     }
 
+    /// Where the current block begins in the file.
+    pub fn block_offset(&self) -> Option<u64> {
+        self.block.as_ref().map(|block| block.offset)
+    }
+
     /// Whether all rows of the current block are known to be before `row`.
     pub fn block_is_before(&self, row: &[u8]) -> bool {
         self.next_index_key().is_some_and(|next| self.reader.order().rows(key::row(next), row).is_lt())

@@ -463,6 +463,42 @@ fn the_cache_is_handed_over_to_the_new_file() {
     assert!(files.cache().len() <= cached + 1, "blocks of replaced files are gone");
 }
 
+#[test]
+fn what_readers_want_is_handed_over_in_a_full_cache() {
+    let (_fs, store) = flushed_store(family());
+    for seq in 1..3 {
+        add(&store, &rows(0..2000, NOW + seq, seq));
+        flush(&store, seq).unwrap();
+    }
+    let files = store.context().files.clone();
+    let cache = files.cache();
+    let read = |rows: &[&str]| {
+        for file in store.files().iter() {
+            let mut scanner = file.scanner(true);
+            for row in rows {
+                let key = martite_cell::key::first_on_row(row.as_bytes());
+                ready(scanner.seek(&key, &files.blocking()).unwrap());
+            }
+        }
+    };
+    // A scan reads everything. A part is read again and again, and there is room for little else.
+    store.prefetch(&martite_store::Unthrottled).unwrap();
+    let hot = ["row0100", "row0500", "row0900", "row1300", "row1700"];
+    for _ in 0..3 {
+        read(&hot);
+    }
+    let wanted = hot.len() as u64 * store.files().len() as u64;
+    let room = (wanted + 3) * cache.usage_bytes() / cache.len() as u64;
+    cache.set_capacity(room);
+    compact(&store, MAJOR).unwrap();
+    let file = &store.files()[0];
+    let kept = |row: &str| {
+        let key = martite_cell::key::first_on_row(row.as_bytes());
+        file.scanner(true).seek(&key, &files.cache_only()).unwrap() == Step::Ready(())
+    };
+    assert_eq!(hot.map(kept), hot.map(|_| true), "{} blocks are cached", cache.len());
+}
+
 /// Whether every block of the store's files is in the cache.
 fn is_warm(store: &Store) -> bool {
     let files = store.context().files.clone();

@@ -4,11 +4,12 @@
 use super::Throttle;
 use crate::{Store, StoreError, StoreFile, store_file::ready};
 use martite_cell::key;
-use martite_hfile::{Block, BlockType};
+use martite_hfile::{Block, BlockType, Scanner};
 use std::sync::Arc;
 
 /// Reads the blocks of `new` that have the first keys of the inputs' cached data blocks: at most as many blocks as
-/// were cached before.
+/// were cached before. They are wanted as much as those were: nobody reads them yet, and a full cache would let them go
+/// again for each other.
 pub(super) fn hand_over(
     store: &Store,
     inputs: &[Arc<StoreFile>],
@@ -20,19 +21,23 @@ pub(super) fn hand_over(
     let mut hot = Vec::new();
     for file in inputs {
         let id = file.open_file().id();
-        for offset in cache.cached_offsets(id) {
+        for (offset, heat) in cache.cached_blocks(id) {
             let Some(block) = cache.peek(&(id, offset)) else { continue };
             let Some(key) = first_key(&block) else { continue };
             if file.half.as_ref().is_none_or(|half| half.shows(new.order(), key)) {
-                hot.push((key.to_vec(), u64::from(block.on_disk_size)));
+                hot.push((key.to_vec(), u64::from(block.on_disk_size), heat));
             }
         }
     }
     hot.sort_by(|a, b| new.order().keys(&a.0, &b.0));
     let source = files.blocking();
-    let mut scanner = new.scanner(true);
-    for (key, bytes) in hot {
+    let mut scanner = Scanner::new(new.reader.clone(), new.caches_data(true));
+    let heirs = cache.file(new.open_file().id());
+    for (key, bytes, heat) in hot {
         ready(&new.reader, scanner.seek(&key, &source)?)?;
+        if let Some(offset) = scanner.block_offset() {
+            heirs.inherit(offset, heat);
+        }
         throttle.pause(bytes).map_err(StoreError::Cancelled)?;
     }
     Ok(())
