@@ -14,6 +14,7 @@
 mod alarm;
 mod answer;
 mod beyond;
+mod cores;
 mod drive;
 pub mod error;
 mod lane;

@@ -1,6 +1,7 @@
 //! The command line of `martite bench`.
 
-pub use crate::beyond::options::BeyondMemory;
+use crate::beyond::options::BeyondMemory;
+pub use crate::cores::Cores;
 use crate::server::Spec;
 use crate::setup::Making;
 pub use crate::throttling::options::Throttling;
@@ -94,6 +95,9 @@ pub struct Offheap {
     /// report gets flame graphs. Not of HBase, whose functions perf does not know
     #[arg(long)]
     pub profile: bool,
+    /// Cores of servers that are started, and of the load generator, as in 0-3:4-7 [default: all for both]
+    #[arg(long, value_name = "SERVER:CLIENT")]
+    pub cores: Option<Cores>,
     /// Where the report goes, and the servers' data while they run
     #[arg(long, value_name = "DIR", default_value = "bench-offheap")]
     pub out: PathBuf,

@@ -80,9 +80,12 @@ async fn measure(options: &Offheap) -> Result<Report, Error> {
     for spec in &options.servers {
         let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
         progress.step(&format!("{}: start", spec.name()));
-        let server =
-            Server::start(spec, data.path(), Settings { cache_mib: options.cache_mib, quotas: None, hsync: None })
-                .await?;
+        let server = Server::start(
+            spec,
+            data.path(),
+            Settings { cache_mib: options.cache_mib, quotas: None, hsync: None, cores: options.cores },
+        )
+        .await?;
         let run = Run { spec, server: &server, options, progress: &progress };
         report.servers.push(run.server().await?);
         drop(server);

@@ -99,7 +99,7 @@ async fn start(options: &BeyondMemory, data: &Path) -> Result<Spawned, Error> {
         arguments.push(format!("-Dhbase.bucketcache.size={}", options.tier_mib()));
         arguments.push(format!("-Dhbase.bucketcache.persistent.path={}", path("cache-index")));
     }
-    spawn(data, &arguments).await
+    spawn(data, &arguments, None).await
 }
 
 /// The table of a server that was started again.

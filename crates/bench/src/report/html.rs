@@ -5,6 +5,7 @@ use super::frame::{self, Origin};
 use super::number::{or_dash, short, three, time, trimmed, work};
 use super::svg::{Plot, Series};
 use super::text::{HEADS, lines};
+use crate::cores::who_has_which;
 use crate::results::{Measurement, Report, ServerResults};
 use crate::workload::Workload;
 use maud::{Markup, html};
@@ -41,7 +42,7 @@ fn about(report: &Report) -> Markup {
             "read by closed loops: a client thread has one operation under way. Each measurement " (trimmed(&three(o.seconds)))
             " s after " (trimmed(&three(o.warmup))) " s of warming up"
             @if o.rounds > 1 { ", the middle one of " (o.rounds) }
-            "; client and server share the machine. Every answer was checked."
+            "; " (who_has_which(o.cores.as_ref())) ". Every answer was checked."
         }
         (frame::origin(&Origin {
             machine: &report.machine,

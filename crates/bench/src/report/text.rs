@@ -1,6 +1,7 @@
 //! The tables that a terminal shows.
 
 use super::number::{or_dash, short, three, time, work};
+use crate::cores;
 use crate::results::{Measurement, Numbers, Report, ServerResults};
 use std::fmt::Write;
 
@@ -59,6 +60,7 @@ pub fn lines(server: &ServerResults) -> Vec<[String; 12]> {
 pub fn text(report: &Report) -> String {
     let (rows, rounds) = (report.options.rows, report.options.rounds);
     let mut out = format!("{rows} rows a table. {}. {}\n", report.machine, report.date);
+    out += &cores::note(report.options.cores.as_ref());
     if rounds > 1 {
         out += &format!("Each figure is of the middle one of {rounds} measurements.\n");
     }

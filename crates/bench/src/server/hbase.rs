@@ -3,6 +3,7 @@
 use super::martite::last_lines;
 use super::{Server, Settings, free_ports};
 use crate::Error;
+use crate::cores;
 use crate::process::Process;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use std::fs::File;
@@ -46,7 +47,7 @@ fn read_pid(file: &Path) -> Option<u32> {
 }
 
 pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
-    let Settings { cache_mib, quotas, hsync } = settings;
+    let Settings { cache_mib, quotas, hsync, cores: on } = settings;
     let script = data.join("hbase.sh");
     for (path, text) in [(&script, SCRIPT), (&data.join("pom.xml"), POM)] {
         std::fs::write(path, text).map_err(Error::file(path))?;
@@ -57,7 +58,8 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
     let log = data.join("start.log");
     let log_file = File::create(&log).map_err(Error::file(&log))?;
     let began = Instant::now();
-    let child = Command::new("bash")
+    let mut command = Command::new("bash");
+    command
         .arg(&script)
         .arg("start")
         .arg(&home)
@@ -70,8 +72,8 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
         .env("RS_PORT", regionserver.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(log_file)
-        .spawn()?;
+        .stderr(log_file);
+    let child = cores::start(on, || command.spawn())?;
     let mut end = Kill { script: child, pid_file: home.join("pid") };
     while end.script.try_wait()?.is_none() {
         tokio::time::sleep(POLL).await;

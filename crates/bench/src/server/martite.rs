@@ -2,6 +2,7 @@
 
 use super::{Server, Settings};
 use crate::Error;
+use crate::cores::{self, Cores};
 use crate::process::Process;
 use rustix::process::{Pid, Signal};
 use std::fs::File;
@@ -31,21 +32,21 @@ pub struct Spawned {
 }
 
 /// Starts a server on free ports with its data in the folder `data`, which may have been another's before.
-pub async fn spawn(data: &Path, arguments: &[String]) -> Result<Spawned, Error> {
+pub async fn spawn(data: &Path, arguments: &[String], on: Option<Cores>) -> Result<Spawned, Error> {
     let binary = std::env::current_exe()?;
     let log = data.join("server.log");
     let log_file = File::create(&log).map_err(Error::file(&log))?;
     let began = Instant::now();
-    let mut child = Command::new(&binary)
+    let mut command = Command::new(&binary);
+    command
         .args(["start", "--hostname", "localhost", "--zookeeper-port", "0", "--master-port", "0"])
         .args(["--regionserver-port", "0", "--data"])
         .arg(data.join("root"))
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(log_file)
-        .spawn()
-        .map_err(Error::file(&binary))?;
+        .stderr(log_file);
+    let mut child = cores::start(on, || command.spawn()).map_err(Error::file(&binary))?;
     let process = Process { pid: child.id() };
     let out = child.stdout.take();
     let end = Kill(child);
@@ -83,7 +84,7 @@ impl Spawned {
 }
 
 pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
-    let Settings { cache_mib, quotas, hsync } = settings;
+    let Settings { cache_mib, quotas, hsync, cores: on } = settings;
     let mut arguments = vec![
         // Half as much again for memstores and indexes.
         format!("--memory={}m", cache_mib + cache_mib / 2),
@@ -92,7 +93,7 @@ pub async fn start(data: &Path, settings: Settings) -> Result<Server, Error> {
     ];
     arguments.extend(quotas.map(|quotas| format!("-Dhbase.quota.enabled={quotas}")));
     arguments.extend(hsync.map(|hsync| format!("-Dhbase.wal.hsync={hsync}")));
-    let child = spawn(data, &arguments).await?;
+    let child = spawn(data, &arguments, on).await?;
     let server = child.server()?;
     Ok(Server { _end: Some(Box::new(child.end)), ..server })
 }

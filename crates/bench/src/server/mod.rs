@@ -4,6 +4,7 @@ mod hbase;
 pub mod martite;
 
 use crate::Error;
+use crate::cores::Cores;
 use crate::process::Process;
 use serde::{Serialize, Serializer};
 use std::net::TcpListener;
@@ -70,6 +71,8 @@ pub struct Settings {
     pub quotas: Option<bool>,
     /// Whether the log is forced to the disk (hbase.wal.hsync); none: as the server has it by default.
     pub hsync: Option<bool>,
+    /// Where it runs, and who measures it.
+    pub cores: Option<Cores>,
 }
 
 /// A server that clients can connect to. Dropping it ends one that was started here.
@@ -85,8 +88,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// `data`: an empty folder for what it keeps.
+    /// `data`: an empty folder for what it keeps. The caller and the threads that he starts keep to the client's cores from now on.
     pub async fn start(spec: &Spec, data: &Path, settings: Settings) -> Result<Server, Error> {
+        if let Some(cores) = settings.cores {
+            cores.enter()?;
+        }
         match spec {
             Spec::Martite => martite::start(data, settings).await,
             Spec::HBase => hbase::start(data, settings).await,

@@ -4,6 +4,7 @@ use super::options::{Experiment, Throttling};
 use super::plan::{CHANGES, FREE, LIMITED, Unit};
 use super::results::{Report, Run, ServerResults};
 use super::text::{LATENCY_HEADS, RATE_HEADS, latencies, limit, rates, remarks, share};
+use crate::cores::who_has_which;
 use crate::report::frame::{self, Origin};
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::svg::{Plot, Series};
@@ -42,8 +43,8 @@ fn about(report: &Report) -> Markup {
             " scans 100 rows at a time; multi+get: it sends 100 Gets in a call). In a closed loop each has " (o.threads) " threads with one operation under way. In an open loop "
             "operations are due at a fixed rate, " (LIMITED) " wants " (trimmed(&three(o.demand))) " times its limit, " (FREE) " "
             (trimmed(&short(o.free_rate))) " Gets a second, and latency counts from when an operation was due. Each run "
-            (trimmed(&three(o.seconds))) " s after " (trimmed(&three(o.warmup))) " s of warming up; client and server share the machine. "
-            "Every answer was checked."
+            (trimmed(&three(o.seconds))) " s after " (trimmed(&three(o.warmup))) " s of warming up; " (who_has_which(o.cores.as_ref()))
+            ". Every answer was checked."
         }
         p {
             "An RpcThrottlingException is waited out as HBase's Java client does: exactly as long as it says, and after 16 tries the "

@@ -52,7 +52,7 @@ async fn measure(options: &Throttling) -> Result<Report, Error> {
     for spec in &options.servers {
         let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
         progress.step(&format!("{}: start", spec.name()));
-        let settings = Settings { cache_mib: options.cache_mib, quotas: Some(true), hsync: None };
+        let settings = Settings { cache_mib: options.cache_mib, quotas: Some(true), hsync: None, cores: options.cores };
         let server = Server::start(spec, data.path(), settings).await?;
         progress.step(&format!("{}: load {}", spec.name(), SINGLE.table));
         let (target, _) = setup::prepare(&server, SINGLE, options.making()).await?;

@@ -1,6 +1,7 @@
 //! The command line of `martite bench throttling`.
 
 use crate::Error;
+use crate::cores::Cores;
 use crate::run::{MOST_SECONDS, MOST_THREADS};
 use crate::server::Spec;
 use crate::setup::Making;
@@ -157,6 +158,9 @@ pub struct Throttling {
     /// Block cache of a server that is started, in MiB; HBase has a heap of 6 GB (environment: HEAP) beside it
     #[arg(long, default_value_t = 1024)]
     pub cache_mib: u64,
+    /// Cores of servers that are started, and of the load generator, as in 0-3:4-7 [default: all for both]
+    #[arg(long, value_name = "SERVER:CLIENT")]
+    pub cores: Option<Cores>,
     /// Where the report goes, and the servers' data while they run
     #[arg(long, value_name = "DIR", default_value = "bench-throttling")]
     pub out: PathBuf,

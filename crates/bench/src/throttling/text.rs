@@ -4,6 +4,7 @@ use super::plan::{Limit, Unit};
 use super::results::{Change, Crowd, InTurns, Kept, Left, Report, Run, ServerResults, User};
 use super::rounds::Rounds;
 use super::switched::Switched;
+use crate::cores;
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::table;
 use crate::timeline::BIN;
@@ -241,6 +242,7 @@ pub fn remarks(server: &ServerResults) -> Vec<String> {
 
 pub fn text(report: &Report) -> String {
     let mut out = format!("{} rows. {}. {}\n", report.options.rows, report.machine, report.date);
+    out += &cores::note(report.options.cores.as_ref());
     for server in &report.servers {
         let _ = writeln!(out, "\n{}", server.title);
         let rates: Vec<_> = server.runs.iter().map(rates).collect();

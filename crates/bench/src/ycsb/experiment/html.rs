@@ -3,6 +3,7 @@
 use super::options::Mix;
 use super::results::{Measurement, Report, SecondResults, ServerResults};
 use super::text::{HEADS, lines};
+use crate::cores::who_has_which;
 use crate::report::frame::{self, Origin};
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::svg::{Plot, Series};
@@ -40,8 +41,8 @@ fn about(report: &Report) -> Markup {
             (trimmed(&short(lengths.records as f64))) " records of ten fields of 100 bytes in " (o.regions)
             " regions, keys hashed. A client thread has one operation under way; all threads share one connection, as in HBase's own "
             "client. Each measurement " (trimmed(&three(lengths.seconds))) " s after " (trimmed(&three(lengths.warmup)))
-            " s of warming up, and each workload is warmed up before by the most threads; client and server share the machine. "
-            "The order is A, B, C, F, D, E, and before E the table is deleted and loaded anew, as YCSB's documentation has it."
+            " s of warming up, and each workload is warmed up before by the most threads; " (who_has_which(o.cores.as_ref()))
+            ". The order is A, B, C, F, D, E, and before E the table is deleted and loaded anew, as YCSB's documentation has it."
         }
         p { (durability(o.hsync)) }
         (frame::origin(&Origin {

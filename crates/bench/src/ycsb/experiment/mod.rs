@@ -50,7 +50,8 @@ async fn measure(options: &YcsbBench) -> Result<Report, Error> {
     for spec in &options.servers {
         let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
         progress.step(&format!("{}: start", spec.name()));
-        let settings = Settings { cache_mib: options.cache_mib, quotas: None, hsync: options.hsync };
+        let settings =
+            Settings { cache_mib: options.cache_mib, quotas: None, hsync: options.hsync, cores: options.cores };
         let server = Server::start(spec, data.path(), settings).await?;
         let measure = Measure::connect(spec.name(), &server, options, &progress).await?;
         report.servers.push(measure.all().await?);

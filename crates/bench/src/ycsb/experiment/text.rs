@@ -1,6 +1,7 @@
 //! The tables that a terminal shows: for each server a line an operation, then how the servers compare.
 
 use super::results::{Measurement, OperationResults, Report};
+use crate::cores;
 use crate::report::number::{or_dash, short, three, time};
 use crate::report::table;
 use std::fmt::Write;
@@ -73,6 +74,7 @@ fn compared(report: &Report) -> Vec<[String; 6]> {
 
 pub fn text(report: &Report) -> String {
     let mut out = format!("{} records. {}. {}\n", report.settings.records, report.machine, report.date);
+    out += &cores::note(report.options.cores.as_ref());
     for server in &report.servers {
         let _ = writeln!(out, "\n{}", server.title);
         let lines: Vec<_> = server.all().flat_map(lines).collect();
