@@ -26,7 +26,7 @@ pub enum Command {
     Shell(martite_shell::ShellArgs),
     /// Measure servers: this one, Apache HBase, any that runs
     #[command(subcommand)]
-    Bench(martite_bench::Bench),
+    Bench(Box<martite_bench::Bench>),
     /// Load a table and run YCSB's core workloads on it, with YCSB's property files, options and output
     #[command(disable_help_subcommand = true)]
     Ycsb(martite_bench::Ycsb),
