@@ -74,6 +74,22 @@ pub fn start<T>(cores: Option<Cores>, start: impl FnOnce() -> io::Result<T>) -> 
     }
 }
 
+/// The server's cores, one by one: all that this process may use, if it has none of its own.
+pub fn servers(cores: Option<Cores>) -> io::Result<Vec<usize>> {
+    let set = match cores {
+        Some(cores) => cores.server,
+        None => sched_getaffinity(None)?,
+    };
+    Ok(numbers(&set).collect())
+}
+
+/// The calling thread runs on that core only.
+pub fn stay(core: usize) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(core);
+    Ok(sched_setaffinity(None, &set)?)
+}
+
 /// Who runs where, as a part of a sentence.
 pub fn who_has_which(cores: Option<&Cores>) -> String {
     match cores {
@@ -141,6 +157,8 @@ mod tests {
         let list = seen.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
         assert_eq!(list.trim(), core.to_string());
         assert_eq!(sched_getaffinity(None).unwrap(), mine, "the caller stays where it was");
+        assert_eq!(servers(Some(cores)).unwrap(), [core]);
+        assert!(servers(None).unwrap().contains(&core));
         let missing = cores.start(|| std::fs::File::open("/nowhere"));
         assert!(missing.is_err());
         assert_eq!(sched_getaffinity(None).unwrap(), mine);

@@ -6,11 +6,13 @@
 //! ```
 
 use crate::Error;
+use crate::cores::Cores;
 use crate::lane::Lane;
 use crate::op::Op;
 use crate::pace::{Pace, Schedule};
 use crate::process::{self, Process};
 use crate::recorder::{Recorded, Recorder, SharedRecorder, Window};
+use crate::rest::Rest;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -53,6 +55,10 @@ pub struct Timing {
     pub length: Option<Duration>,
     /// Threads of this process that serve the connections.
     pub client_threads: usize,
+    /// They have cores of their own and need not sleep: they poll ([`crate::alarm`]), and none stands back.
+    pub polls: bool,
+    /// What is left to threads of the lowest priority is measured beside.
+    pub rest: Option<Option<Cores>>,
 }
 
 /// What the loads did, in their order, and what it cost.
@@ -65,6 +71,8 @@ pub struct Outcome {
     pub client_cpu: Duration,
     /// Of the whole machine.
     pub machine_cpu: Duration,
+    /// Share of the server's cores that was left.
+    pub rest: Option<f64>,
 }
 
 enum Event {
@@ -85,7 +93,7 @@ struct Plan {
 type Start = Option<(Window, Vec<SharedRecorder>)>;
 
 pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) -> Result<Outcome, Error> {
-    let plans = plan(loads, timing.client_threads.max(1));
+    let plans = plan(loads, timing.client_threads.max(1), timing.polls);
     let threads = plans.len();
     let (start, started) = watch::channel::<Start>(None);
     let (events, mut event) = mpsc::unbounded_channel();
@@ -108,11 +116,16 @@ pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) 
     let recorders = recorders.collect::<Result<Vec<SharedRecorder>, Error>>()?;
     start.send_replace(Some((window, recorders.clone())));
 
+    let rest = timing.rest.map(Rest::start).transpose()?;
+    let taken = || rest.as_ref().and_then(Rest::taken);
     let mut ended = 0;
     until(Some(window.begin), &mut event, &mut ended, threads).await?;
-    let (began, before) = (Instant::now(), Cpu::now(server)?);
+    let (began, before, from) = (Instant::now(), Cpu::now(server)?, taken());
     until(window.end, &mut event, &mut ended, threads).await?;
-    let (elapsed, after) = (began.elapsed(), Cpu::now(server)?);
+    let (elapsed, after, to) = (began.elapsed(), Cpu::now(server)?, taken());
+    let share = |rest: &Rest| Some(rest.share(from?, to?));
+    let share = rest.as_ref().and_then(share);
+    drop(rest);
     until(None, &mut event, &mut ended, threads).await?;
     Ok(Outcome {
         loads: recorders.iter().map(|r| r.lock().finish()).collect(),
@@ -121,6 +134,7 @@ pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) 
         server_cpu: after.server.zip(before.server).map(|(after, before)| after.saturating_sub(before)),
         client_cpu: after.client.saturating_sub(before.client),
         machine_cpu: after.machine.saturating_sub(before.machine),
+        rest: share,
     })
 }
 
@@ -143,13 +157,15 @@ impl Cpu {
 struct Thread {
     lanes: Vec<Plan>,
     stands_back: bool,
+    polls: bool,
 }
 
 /// The lanes of all loads, dealt to so many client threads, and one more for those that stand back.
-fn plan(loads: &[Load<'_>], threads: usize) -> Vec<Thread> {
-    let mut plans: Vec<Thread> = (0..threads).map(|_| Thread::default()).collect();
+fn plan(loads: &[Load<'_>], threads: usize, polls: bool) -> Vec<Thread> {
+    let mut plans: Vec<Thread> = (0..threads).map(|_| Thread { polls, ..Thread::default() }).collect();
     if loads.iter().any(|load| load.stands_back) {
-        plans.push(Thread { stands_back: true, ..Thread::default() });
+        // Behind a thread that never sleeps it would do nothing at all.
+        plans.push(Thread { stands_back: !polls, ..Thread::default() });
     }
     let (mut seed, mut lanes) = (0, 0);
     for (index, load) in loads.iter().enumerate() {
@@ -229,6 +245,9 @@ async fn run_lanes(
         let mut lane = Lane::connect(address, &user, ops, schedule).await?;
         if thread.stands_back {
             lane.stand_back();
+        }
+        if thread.polls {
+            lane.poll();
         }
         lanes.push((lane, load));
     }

@@ -105,6 +105,11 @@ impl Lane {
         self.wire.stand_back();
     }
 
+    /// From now on it looks at the clock until an operation is due, instead of sleeping.
+    pub fn poll(&mut self) {
+        self.alarm = Alarm::polling();
+    }
+
     /// Works until the window is over. A closed loop then waits for the operations under way, except for those that the server
     /// throttles; an open one, which may have any number of them, lets them be.
     pub async fn run(mut self, window: Window, recorder: SharedRecorder) -> Result<(), Error> {

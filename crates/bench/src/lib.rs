@@ -29,6 +29,7 @@ mod progress;
 mod recorder;
 mod report;
 mod request;
+mod rest;
 mod results;
 mod rows;
 mod run;

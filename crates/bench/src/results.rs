@@ -271,6 +271,7 @@ pub mod tests {
             server_cpu: Some(Duration::from_secs(1)),
             client_cpu: Duration::from_millis(500),
             machine_cpu: Duration::from_millis(1700),
+            rest: None,
         };
         let n = Numbers::of(&outcome, 0);
         assert_eq!((n.operations, n.rows, n.rows_per_s), (100, 10_000, 5_000.0));

@@ -234,6 +234,8 @@ impl Run<'_> {
             warmup: Duration::from_secs_f64(self.options.warmup) * warmups,
             length: Some(Duration::from_secs_f64(self.options.seconds)),
             client_threads: self.options.client_threads as usize,
+            polls: false,
+            rest: None,
         };
         drive(loads, timing, self.server.process).await
     }

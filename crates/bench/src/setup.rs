@@ -69,7 +69,8 @@ fn check_rows(numbers: &Numbers, rows: u64) -> Result<(), Error> {
 
 /// A load that ends by itself.
 async fn once(load: Load<'_>, server: Option<Process>, options: Making) -> Result<Numbers, Error> {
-    let timing = Timing { warmup: Duration::ZERO, length: None, client_threads: options.client_threads as usize };
+    let client_threads = options.client_threads as usize;
+    let timing = Timing { warmup: Duration::ZERO, length: None, client_threads, polls: false, rest: None };
     Ok(Numbers::of(&drive(&[load], timing, server).await?, 0))
 }
 

@@ -172,7 +172,7 @@ impl<'a> Run<'a> {
     /// Drives the loads; what the caches counted meanwhile, and the most memory that was seen.
     async fn sampled(&self, loads: &[Load<'_>], length: Option<Duration>) -> Result<(Outcome, Counters, u64), Error> {
         let before = self.counters().await?;
-        let timing = Timing { warmup: Duration::ZERO, length, client_threads: 1 };
+        let timing = Timing { warmup: Duration::ZERO, length, client_threads: 1, polls: false, rest: None };
         let most = Cell::new(0);
         let outcome = tokio::select! {
             outcome = drive(loads, timing, Some(self.process())) => outcome?,

@@ -1,6 +1,6 @@
 //! [`Measure`]: one server's part: plan after plan, each with its limit set before and removed after it.
 
-use super::options::{Experiment, SCAN_ROWS, Throttling};
+use super::options::{Experiment, SCAN_ROWS, SIFTED_ROWS, Throttling};
 use super::plan::{self, Demand, Does, LIMITED, Limit, Part, Plan};
 use super::quotas::Quotas;
 use super::results::{Beside, Change, Crowd, InTurns, Kept, Left, Run, ServerResults};
@@ -9,6 +9,7 @@ use crate::Error;
 use crate::drive::{Load, MakeOp, Outcome, Timing, drive};
 use crate::op::get::Get;
 use crate::op::multi_get::MultiGet;
+use crate::op::scan::{Passing, Scan};
 use crate::op::short_scan::ShortScan;
 use crate::pace::{Pace, Rate};
 use crate::progress::Progress;
@@ -118,7 +119,7 @@ impl Measure<'_> {
         if let Some(limit) = plan.limit {
             self.quotas.limit(LIMITED, limit).await?;
         }
-        let outcome = self.drive(&self.loads(plan), first).await?;
+        let outcome = self.drive(&self.loads(plan), first, plan.rest).await?;
         self.quotas.lift_all().await?;
         Ok(Run::of(plan, &outcome))
     }
@@ -126,11 +127,7 @@ impl Measure<'_> {
     /// Server CPU of an operation in a short run, in µs.
     pub async fn cpu_of(&self, plan: &Plan) -> Result<Option<f64>, Error> {
         let part = |seconds: f64| Duration::from_secs_f64(seconds / ROUNDS_OF_A_RUN);
-        let timing = Timing {
-            warmup: part(self.options.warmup),
-            length: Some(part(self.options.seconds)),
-            client_threads: self.options.client_threads as usize,
-        };
+        let timing = self.timing(part(self.options.warmup), part(self.options.seconds), false);
         let outcome = drive(&self.loads(plan), timing, self.server.process).await?;
         Ok(Run::of(plan, &outcome).server_cpu_us_per_operation)
     }
@@ -192,12 +189,13 @@ impl Measure<'_> {
     }
 
     /// What a user of low priority costs others, and what it gets of what they leave.
-    async fn priority(&self, runs: &mut Vec<Run>) -> Result<[Run; 3], Error> {
-        let [alone, batch, both] = plan::priority(self.options);
+    async fn priority(&self, runs: &mut Vec<Run>) -> Result<[Run; 4], Error> {
+        let [alone, left, batch, both] = plan::priority(self.options);
         let alone = self.run(&alone, runs.is_empty()).await?;
+        let left = self.run(&left, false).await?;
         let (batch, both) = (self.run(&batch, false).await?, self.run(&both, false).await?);
         let both = Run { beside: Beside::of(&both.free, &alone.free), ..both };
-        let all = [alone, batch, both];
+        let all = [alone, left, batch, both];
         runs.extend(all.clone());
         Ok(all)
     }
@@ -220,7 +218,7 @@ impl Measure<'_> {
             Ok::<_, Error>(sets)
         };
         let loads = self.loads(&plan);
-        let (outcome, sets) = tokio::try_join!(self.drive(&loads, first), changes)?;
+        let (outcome, sets) = tokio::try_join!(self.drive(&loads, first, false), changes)?;
         self.quotas.lift_all().await?;
         let changes = sets.iter().map(|set| followed(set, &outcome)).collect();
         Ok((Run::of(&plan, &outcome), changes))
@@ -240,7 +238,7 @@ impl Measure<'_> {
         let part = Part { user: "", does: Does::Get, demand, connections: 1, batch: false };
         let loads = names.iter().map(|user| Load { user: user.clone(), ..self.load(&part) });
         let loads: Vec<Load<'_>> = loads.collect();
-        let outcome = self.drive(&loads, first).await?;
+        let outcome = self.drive(&loads, first, false).await?;
         self.for_each(&names, None).await?;
         Ok(Crowd::of(limit, &outcome, set_in_ms))
     }
@@ -286,6 +284,7 @@ impl Measure<'_> {
             Does::Get => Box::new(Patient::new(Get::new(target.clone(), keys.clone(), seed))),
             Does::Multi => Box::new(Patient::new(MultiGet::new(target.clone(), keys.clone(), seed))),
             Does::Scan => Box::new(Patient::new(ShortScan::new(target.clone(), keys.clone(), SCAN_ROWS, seed))),
+            Does::Sift => Box::new(Patient::new(Scan::new(target.clone(), Passing::NoValue, SIFTED_ROWS, seed))),
         });
         let (address, user) = (self.target.address, part.user.to_owned());
         Load { address, user, connections, depth, pace, stands_back: part.batch, make }
@@ -295,13 +294,20 @@ impl Measure<'_> {
         Duration::from_secs_f64(self.options.warmup) * if first { FIRST } else { 1 }
     }
 
-    async fn drive(&self, loads: &[Load<'_>], first: bool) -> Result<Outcome, Error> {
-        let timing = Timing {
-            warmup: self.warmup(first),
-            length: Some(Duration::from_secs_f64(self.options.seconds)),
-            client_threads: self.options.client_threads as usize,
-        };
+    async fn drive(&self, loads: &[Load<'_>], first: bool, rest: bool) -> Result<Outcome, Error> {
+        let timing = self.timing(self.warmup(first), Duration::from_secs_f64(self.options.seconds), rest);
         drive(loads, timing, self.server.process).await
+    }
+
+    fn timing(&self, warmup: Duration, length: Duration, rest: bool) -> Timing {
+        let Throttling { client_threads, cores, .. } = self.options;
+        Timing {
+            warmup,
+            length: Some(length),
+            client_threads: *client_threads as usize,
+            polls: cores.is_some(),
+            rest: rest.then_some(*cores),
+        }
     }
 
     fn step(&self, plan: &Plan) {

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 /// Rows of a scan.
 pub const SCAN_ROWS: u64 = 100;
+/// Rows of a range that batch work looks through.
+pub const SIFTED_ROWS: u64 = 10_000;
 /// Operations under way that a run may ask for.
 const MOST_OUTSTANDING: usize = 1_000_000;
 
@@ -33,7 +35,7 @@ pub enum Experiment {
     Multi,
     /// `free` beside a user that wants ten times its limit
     Isolation,
-    /// `free` beside a user of the priority `batch` that wants all it can get (HBase has no such priority)
+    /// `free` beside a user of the priority `batch` that wants all it can get of --batch-work (HBase has no such priority)
     Priority,
     /// A limit that is changed while it is in use
     Change,
@@ -76,6 +78,16 @@ impl Experiment {
     }
 }
 
+/// What a user of the priority `batch` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BatchWork {
+    /// Looks through 10,000 rows by a filter of values that lets none pass: the server has all the work, the load generator none
+    Sift,
+    /// Scans 100 rows, which come back: the load generator has as much to do as the server
+    Scan,
+}
+
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct Throttling {
     /// Servers, one after the other: `martite` (this program), `hbase` (Apache HBase 2.6.4 from Maven Central; needs
@@ -115,6 +127,9 @@ pub struct Throttling {
     /// connections at least (instead of --free-rate)
     #[arg(long, value_name = "SHARE")]
     pub free_share: Option<f64>,
+    /// Batch work of `priority`
+    #[arg(long, value_enum, default_value_t = BatchWork::Sift)]
+    pub batch_work: BatchWork,
     /// Operations of a user that may be under way in an open loop; those due beyond it are counted
     #[arg(long, default_value_t = 1000)]
     pub outstanding: usize,
@@ -158,7 +173,8 @@ pub struct Throttling {
     /// Block cache of a server that is started, in MiB; HBase has a heap of 6 GB (environment: HEAP) beside it
     #[arg(long, default_value_t = 1024)]
     pub cache_mib: u64,
-    /// Cores of servers that are started, and of the load generator, as in 0-3:4-7 [default: all for both]
+    /// Cores of servers that are started, and of the load generator, as in 0-3:4-7 [default: all for both]. On its own, the load
+    /// generator does not sleep between operations of open loops, so that it can offer more of them
     #[arg(long, value_name = "SERVER:CLIENT")]
     pub cores: Option<Cores>,
     /// Where the report goes, and the servers' data while they run

@@ -1,6 +1,6 @@
 //! [`Plan`]: one run: who does what, how often, and who is limited how.
 
-use super::options::{Experiment, SCAN_ROWS, Throttling};
+use super::options::{BatchWork, Experiment, SCAN_ROWS, Throttling};
 use crate::op::multi_get::ROWS;
 use crate::timeline::Tally;
 use martite_proto::ThrottleType;
@@ -71,6 +71,8 @@ pub enum Does {
     Scan,
     /// Gets of a hundred rows in one call.
     Multi,
+    /// Scans of which nothing comes back.
+    Sift,
 }
 
 impl Does {
@@ -79,6 +81,7 @@ impl Does {
             Does::Get => "get",
             Does::Scan => "scan",
             Does::Multi => "multi",
+            Does::Sift => "sift",
         }
     }
 
@@ -88,6 +91,7 @@ impl Does {
             Does::Get => "get+get",
             Does::Scan => "scan+get",
             Does::Multi => "multi+get",
+            Does::Sift => "sift+get",
         }
     }
 }
@@ -127,6 +131,8 @@ pub struct Plan {
     pub limited: Option<Part>,
     pub free: Part,
     pub limit: Option<Limit>,
+    /// What it leaves to others is measured.
+    pub rest: bool,
 }
 
 /// What `free` does in open loops.
@@ -150,6 +156,7 @@ fn open(options: &Throttling, experiment: Experiment, does: Does, limit: Limit, 
         limited: Some(Part { user: LIMITED, does, demand, connections: options.connections, batch: false }),
         free: free_gets(options),
         limit: Some(limit),
+        rest: false,
     }
 }
 
@@ -162,6 +169,7 @@ pub fn closed(options: &Throttling, does: Does, limit: Option<u64>) -> Plan {
         limited: Some(part(LIMITED, does)),
         free: part(FREE, Does::Get),
         limit: limit.map(Limit::requests),
+        rest: false,
     }
 }
 
@@ -198,7 +206,7 @@ pub fn total(options: &Throttling, capacity: f64) -> [Plan; 3] {
     let limit = Some(Limit::requests((capacity / 10.0).max(1.0) as u64));
     let free = part(FREE, TOTAL_OUTSTANDING);
     let more = part(FREE, 2 * TOTAL_OUTSTANDING);
-    let plan = |limited, free, limit| Plan { experiment: Experiment::Total, limited, free, limit };
+    let plan = |limited, free, limit| Plan { experiment: Experiment::Total, limited, free, limit, rest: false };
     [plan(limited, free, None), plan(limited, more, limit), plan(None, more, None)]
 }
 
@@ -207,20 +215,25 @@ pub fn busy(options: &Throttling) -> Plan {
     let connections = options.connections.max(TOTAL_CONNECTIONS);
     let demand = Demand::Closed { threads: TOTAL_OUTSTANDING.max(connections) };
     let free = Part { user: FREE, does: Does::Get, demand, connections, batch: false };
-    Plan { experiment: Experiment::Switched, limited: None, free, limit: None }
+    Plan { experiment: Experiment::Switched, limited: None, free, limit: None, rest: false }
 }
 
 /// What `free` does alone.
 pub fn alone(options: &Throttling) -> Plan {
-    Plan { experiment: Experiment::Isolation, limited: None, free: free_gets(options), limit: None }
+    Plan { experiment: Experiment::Isolation, limited: None, free: free_gets(options), limit: None, rest: false }
 }
 
-/// `free` alone, `batch` alone, and both: `batch` scans as much as the server can.
-pub fn priority(options: &Throttling) -> [Plan; 3] {
+/// `free` alone, again with what it leaves measured, `batch` alone, and both: `batch` wants as much as the server can do.
+pub fn priority(options: &Throttling) -> [Plan; 4] {
     let demand = Demand::Closed { threads: TOTAL_CONNECTIONS * SCANS_EACH };
-    let batch = Part { user: BATCH, does: Does::Scan, demand, connections: TOTAL_CONNECTIONS, batch: true };
-    let plan = |limited, free| Plan { experiment: Experiment::Priority, limited, free, limit: None };
-    [plan(None, free_gets(options)), plan(None, batch), plan(Some(batch), free_gets(options))]
+    let does = match options.batch_work {
+        BatchWork::Sift => Does::Sift,
+        BatchWork::Scan => Does::Scan,
+    };
+    let batch = Part { user: BATCH, does, demand, connections: TOTAL_CONNECTIONS, batch: true };
+    let free = free_gets(options);
+    let plan = |limited, free| Plan { experiment: Experiment::Priority, limited, free, limit: None, rest: false };
+    [plan(None, free), Plan { rest: true, ..plan(None, free) }, plan(None, batch), plan(Some(batch), free)]
 }
 /// Scans under way on each connection of `batch`.
 const SCANS_EACH: usize = 4;
@@ -272,7 +285,7 @@ pub fn count(options: &Throttling) -> usize {
         + 2 * usize::from(options.wants_capacity())
         + if limits > 0 { 1 + limits } else { 0 }
         + has(Experiment::Isolation, 2 * rounds)
-        + has(Experiment::Priority, 3 + 3 * rounds)
+        + has(Experiment::Priority, 4 + 4 * rounds)
         + has(Experiment::Change, 1)
         + has(Experiment::Users, 1)
         + has(Experiment::Switched, 3)
@@ -332,9 +345,9 @@ mod tests {
     fn runs_are_counted() {
         assert_eq!(count(&options(&["--experiments", "users"])), 1);
         assert_eq!(count(&options(&["--experiments", "total"])), 7);
-        assert_eq!(count(&options(&["--experiments", "priority", "--free-share", "0.7"])), 5);
+        assert_eq!(count(&options(&["--experiments", "priority", "--free-share", "0.7"])), 6);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
-        assert_eq!(count(&options(&["--experiments", "isolation,priority", "--beside-rounds", "4"])), 2 + 8 + 3 + 12);
-        assert_eq!(count(&options(&[])), 12 + 6 + 1 + 7 + 1 + 1 + 1 + 1 + 3 + 1 + 1 + 3);
+        assert_eq!(count(&options(&["--experiments", "isolation,priority", "--beside-rounds", "4"])), 2 + 8 + 4 + 16);
+        assert_eq!(count(&options(&[])), 12 + 6 + 1 + 7 + 1 + 1 + 1 + 1 + 4 + 1 + 1 + 3);
     }
 }

@@ -54,6 +54,8 @@ pub struct Run {
     pub client_cores: f64,
     /// Cores that neither server nor client had.
     pub other_cores: Option<f64>,
+    /// Share of the server's cores that was left to threads of the lowest priority, if that was measured.
+    pub rest: Option<f64>,
     /// How `free` did beside `limited`, if it was measured alone at the same load.
     pub beside: Option<Beside>,
 }
@@ -130,10 +132,12 @@ pub struct Kept {
 pub struct Left {
     /// Of `free` beside it.
     pub beside: Beside,
-    /// Scans a second of `batch` alone, and beside `free`.
+    /// Operations a second of `batch` alone, and beside `free`.
     pub alone_per_s: f64,
     pub per_s: f64,
-    /// What `batch` got of what was left: of its rate alone, less the share of the server's CPU time that `free` alone takes.
+    /// Share of the server's cores that `free` alone leaves.
+    pub rest: f64,
+    /// What `batch` got of that: its rate ÷ that part of its rate alone.
     pub of_left: f64,
 }
 
@@ -292,6 +296,7 @@ impl Run {
             server_cores: machine.server_cores,
             client_cores: machine.client_cores,
             other_cores: machine.other_cores,
+            rest: outcome.rest,
             beside: None,
         }
     }
@@ -326,19 +331,18 @@ impl Beside {
 }
 
 impl Left {
-    /// None where the server's CPU is not known.
-    pub fn of(runs: &[Run; 3]) -> Option<Left> {
-        let [_, batch, both] = runs;
+    /// None where what is left is not known.
+    pub fn of(runs: &[Run; 4]) -> Option<Left> {
+        let [_, left, batch, both] = runs;
         let (alone_per_s, per_s) = (batch.operations_per_s, both.limited.as_ref()?.operations_per_s);
-        Some(Left { beside: both.beside?, alone_per_s, per_s, of_left: of_left(runs)? })
+        Some(Left { beside: both.beside?, alone_per_s, per_s, rest: left.rest?, of_left: of_left(runs)? })
     }
 }
 
-/// What `batch` gets beside `free`, of what that leaves alone: runs of `free`, of `batch` and of both.
+/// What `batch` gets beside `free`, of what that leaves: the runs of [`plan::priority`].
 fn of_left(runs: &[Run]) -> Option<f64> {
-    let [alone, batch, both] = runs else { return None };
-    let taken = alone.server_cores? / batch.server_cores?;
-    Some(both.limited.as_ref()?.operations_per_s / (batch.operations_per_s * (1.0 - taken)))
+    let [_, left, batch, both] = runs else { return None };
+    Some(both.limited.as_ref()?.operations_per_s / (batch.operations_per_s * left.rest?))
 }
 
 impl InTurns {
@@ -425,6 +429,7 @@ pub mod tests {
             server_cpu: Some(Duration::from_millis(900)),
             client_cpu: Duration::from_millis(600),
             machine_cpu: Duration::from_secs(2),
+            rest: Some(0.8),
         }
     }
 
@@ -453,14 +458,9 @@ pub mod tests {
                     of_both: Rounds::of([(0.99, 1.0), (1.0, 1.0)]).unwrap(),
                     of_alone: Rounds::of([(0.98, 1.0), (0.99, 1.0)]).unwrap(),
                 }),
-                left: {
-                    let runs = plan::priority(&options);
-                    let [alone, batch, both] = runs.map(|plan| run(&plan));
-                    Left::of(&[alone, Run { server_cores: Some(1.5), ..batch }, both])
-                },
+                left: { Left::of(&plan::priority(&options).map(|plan| run(&plan))) },
                 in_turns: {
-                    let [alone, batch, both] = plan::priority(&options).map(|plan| run(&plan));
-                    let round = vec![alone, Run { server_cores: Some(1.5), ..batch }, both];
+                    let round = plan::priority(&options).map(|plan| run(&plan)).to_vec();
                     InTurns::of(Experiment::Priority, &[round.clone(), round]).into_iter().collect()
                 },
                 changes: vec![Change {

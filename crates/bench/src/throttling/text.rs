@@ -200,12 +200,13 @@ pub fn in_turns(of: &InTurns) -> String {
 
 /// What low priority costs and gets.
 pub fn left(left: &Left) -> String {
-    let Left { beside, alone_per_s, per_s, of_left } = left;
+    let Left { beside, alone_per_s, per_s, rest, of_left } = left;
     format!(
-        "beside batch scans, p50 of Gets is {} and p99 {} of that alone; batch alone {} scans/s, beside Gets {}: {} of what they leave",
+        "beside batch work, p50 of Gets is {} and p99 {} of that alone; batch alone {} operations/s, beside Gets, which leave {} of the server's cores, {}: {} of what they leave",
         three(beside.p50_of_alone),
         three(beside.p99_of_alone),
         short(*alone_per_s),
+        three(*rest),
         short(*per_s),
         three(*of_left),
     )
@@ -281,8 +282,11 @@ mod tests {
         let said =
             "CPU/op 1.010 of that with quotas off, ± 0.010 (standard error of 2 rounds, which were 1.000 to 1.020)";
         assert!(text.contains(said), "{text}");
-        // Gets that take a fifth of the CPU leave 1,600 of 2,000 scans.
-        assert!(text.contains("beside Gets 1.00 K: 0.625 of what they leave"), "{text}");
+        // Gets that leave four fifths of the cores leave 1,600 of 2,000 operations.
+        assert!(
+            text.contains("beside Gets, which leave 0.800 of the server's cores, 1.00 K: 0.625 of what they leave"),
+            "{text}"
+        );
         let said = "priority in 2 rounds: p50 of Gets is 1.000 ± 0.000 (1.000 to 1.000) and p99 1.000 ± 0.000";
         assert!(text.contains(said), "{text}");
         assert!(text.contains("batch gets 0.625 ± 0.000 (0.625 to 0.625) of what they leave"), "{text}");
