@@ -2,8 +2,8 @@
 //!
 //! Cores that are idle tell less: part of the time in which a core falls asleep and is woken counts as idle, and is not there
 //! for work that runs in its place (on a virtual machine, 24 µs instead of 16 were gone for each of 20,000 Gets a second). So
-//! a thread for each core looks again and again whether it is to end, and what it gets is what is left. It makes no system calls meanwhile: whoever
-//! wakes up gets the processor from a thread that is in the kernel anyway for less than from one that computes (19 µs there).
+//! a thread for each core looks again and again whether it is to end, and what it gets is what is left. It makes no system
+//! calls meanwhile: a thread that is in the kernel anyway makes room for less (19 µs there).
 
 use crate::Error;
 use crate::cores::Cores;

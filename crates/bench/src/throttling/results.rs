@@ -458,7 +458,7 @@ pub mod tests {
                     of_both: Rounds::of([(0.99, 1.0), (1.0, 1.0)]).unwrap(),
                     of_alone: Rounds::of([(0.98, 1.0), (0.99, 1.0)]).unwrap(),
                 }),
-                left: { Left::of(&plan::priority(&options).map(|plan| run(&plan))) },
+                left: Left::of(&plan::priority(&options).map(|plan| run(&plan))),
                 in_turns: {
                     let round = plan::priority(&options).map(|plan| run(&plan)).to_vec();
                     InTurns::of(Experiment::Priority, &[round.clone(), round]).into_iter().collect()
