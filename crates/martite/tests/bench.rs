@@ -94,7 +94,7 @@ fn a_small_run_of_throttling_makes_every_experiment() {
         ("bytes", 1),
         ("multi", 1),
         ("isolation", 2),
-        ("priority", 3),
+        ("priority", 4),
         ("change", 1),
     ] {
         let found = report.matches(&format!("\"experiment\": \"{experiment}\"")).count();
@@ -114,8 +114,10 @@ fn a_small_run_of_throttling_makes_every_experiment() {
             assert_eq!(limited["other_errors"], 0, "{run}");
         }
     }
+    let left = &report["servers"][0]["left"];
+    assert!(left["rest"].as_f64().is_some_and(|share| share > 0.0 && share <= 1.0), "{left}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
-    assert_eq!(page.matches("<svg").count(), 4 + 1 + 20);
+    assert_eq!(page.matches("<svg").count(), 4 + 1 + 21);
     assert_eq!(files(&out), 2, "the server's data are gone");
 }
 
