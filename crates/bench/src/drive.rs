@@ -68,6 +68,7 @@ pub struct Outcome {
     pub began: Instant,
     pub elapsed: Duration,
     pub server_cpu: Option<Duration>,
+    /// With what the threads took that measure the rest.
     pub client_cpu: Duration,
     /// Of the whole machine.
     pub machine_cpu: Duration,
