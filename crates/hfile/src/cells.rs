@@ -139,7 +139,7 @@ pub(crate) fn check(payload: &[u8], layout: Layout, order: Order) -> Parsed<Mark
         last = at as u32;
         at = cell.end as usize;
     }
-    Ok(marks.finish(order, key_at(payload, last), |start| key_at(payload, start)))
+    Ok(marks.finish(order, payload.len(), key_at(payload, last), |start| key_at(payload, start)))
 }
 
 /// Key of the cell at a place known to hold one; without looking at its tail.

@@ -128,14 +128,19 @@ impl IndexPath {
 
     /// The block behind the one that the path leads to, if the same index block names it.
     pub(crate) fn next_place(&self, reader: &Reader) -> Option<Place> {
+        self.place_ahead(1, reader)
+    }
+
+    /// The same of one so many blocks behind.
+    pub(crate) fn place_ahead(&self, blocks: usize, reader: &Reader) -> Option<Place> {
         match self.nodes.last() {
             Some((block, entry)) => {
                 let level = Level::new(block);
-                (entry + 1 < level.len()).then(|| level.place(entry + 1))
+                (entry + blocks < level.len()).then(|| level.place(entry + blocks))
             }
             None => {
                 let root = reader.index();
-                (self.root + 1 < root.len()).then(|| root.place(self.root + 1))
+                (self.root + blocks < root.len()).then(|| root.place(self.root + blocks))
             }
         }
     }

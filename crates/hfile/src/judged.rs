@@ -1,10 +1,6 @@
 //! Rows of plain cells that are judged where they lie: what a scan spends its time with when its filter refuses most rows.
 
-use crate::{
-    Scanner,
-    cells::CellAt,
-    plain::{AHEAD_BYTES, prefetch_ahead},
-};
+use crate::{Scanner, cells::CellAt, plain::AHEAD_BYTES};
 use bytes::Bytes;
 use martite_cell::{CellRef, CellType, key};
 
@@ -53,9 +49,10 @@ impl Scanner {
     /// cells; returns how many. The rows consist of puts without tags, one of each column: it stops at the first cell of any
     /// other row.
     pub fn pass_judged(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> usize {
+        self.ask_for_keys();
         let layout = self.reader().layout();
-        let Some((payload, current, ahead)) = self.current() else { return 0 };
-        let (mut first, mut asked, mut passed) = (*current, *ahead, 0);
+        let Some((payload, current, mut ahead)) = self.current() else { return 0 };
+        let (mut first, mut passed) = (*current, 0);
         'rows: while passed < most {
             let first_key = first.key(payload);
             let row = key::row(first_key);
@@ -66,7 +63,7 @@ impl Scanner {
             let (mut cell, mut cells, mut decided) = (first, 0, false);
             let mut last_column: Option<&[u8]> = None;
             first = loop {
-                prefetch_ahead(payload, cell.start as usize, AHEAD_BYTES, &mut asked);
+                ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
                 if !decided {
                     let key = cell.key(payload);
                     let column = &key[..key.len() - key::TS_TYPE_SIZE];
@@ -102,7 +99,6 @@ impl Scanner {
             passed += cells;
             *current = first;
         }
-        *ahead = asked;
         passed
     }
 }

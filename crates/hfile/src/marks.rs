@@ -7,7 +7,10 @@
 //! A search reads the hints, which are small and side by side, and not the cells, each of which is a line of memory of
 //! its own. It counts the smaller hints instead of halving: the loads do not wait for each other. Hints that are equal
 //! decide nothing; the keys themselves do then. Rows of hbase:meta are not in byte order and get no hints.
+//!
+//! Behind the places there may be whole rows: see [`crate::marked_rows`].
 
+use crate::marked_rows::{MOST_WORDS, MarkedRows, pack, row_words};
 use martite_cell::{Order, key};
 use martite_env::prefetch::{prefetch, prefetch_at};
 use std::{cmp::Ordering, ops::Range};
@@ -19,9 +22,9 @@ const NEXT_IS_MARKED: u32 = 1 << 31;
 /// More hints than this are halved first.
 const MOST_COUNTED: usize = 256;
 /// So much of the common prefix is kept apart; more of it only makes hints blunt.
-const MOST_PREFIX: usize = 31;
+pub(crate) const MOST_PREFIX: usize = 26;
 /// A cell's lengths and key mostly end within so many bytes, perhaps on the next line of memory.
-const KEY_REACH: usize = 48;
+pub(crate) const KEY_REACH: usize = 48;
 /// How far ahead of a cell keys are asked for: some hundred nanoseconds of work.
 const WAY_AHEAD: u32 = 16 << 10;
 /// The same in marked cells, for who only looks at their keys.
@@ -32,11 +35,14 @@ pub(crate) const MOST_AHEAD: usize = 2048;
 /// The marks of one block.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    /// Hints, and then as many places.
+    /// Hints, then as many places, then as many rows, if they are kept, and room behind them.
     words: Box<[u32]>,
+    count: u32,
     /// What all rows of the block begin with, or the first bytes of it.
     prefix: [u8; MOST_PREFIX],
     prefix_len: u8,
+    /// Words of a row; 0: rows are not kept. They are if every cell is marked and they are short behind the prefix.
+    row_words: u8,
 }
 
 /// Collects marks while a block is checked, cell by cell.
@@ -44,6 +50,7 @@ pub(crate) struct Marks {
 pub(crate) struct Collector {
     places: Vec<u32>,
     next: u32,
+    cells: usize,
     /// The last cell got a mark.
     marked: bool,
 }
@@ -52,6 +59,7 @@ impl Collector {
     #[inline]
     pub(crate) fn cell(&mut self, start: u32) {
         let mark = start >= self.next;
+        self.cells += 1;
         if mark {
             if self.marked
                 && let Some(last) = self.places.last_mut()
@@ -65,7 +73,13 @@ impl Collector {
     }
 
     /// `key_at` gives the key of the cell at a place that was collected; `last` is the key of the block's last cell.
-    pub(crate) fn finish<'a>(self, order: Order, last: &'a [u8], key_at: impl Fn(u32) -> &'a [u8]) -> Marks {
+    pub(crate) fn finish<'a>(
+        self,
+        order: Order,
+        block_len: usize,
+        last: &'a [u8],
+        key_at: impl Fn(u32) -> &'a [u8],
+    ) -> Marks {
         let Some(first) = self.places.first().map(|p| key_at(p & !NEXT_IS_MARKED)) else { return Marks::default() };
         let prefix_len = match order {
             Order::Default => common_prefix(key::row(first), key::row(last)).min(MOST_PREFIX),
@@ -77,8 +91,26 @@ impl Collector {
             Order::Default => hint(key::row(key_at(place & !NEXT_IS_MARKED)).get(prefix_len..).unwrap_or_default()),
             Order::Meta => 0,
         };
-        let words = self.places.iter().map(hint_of).chain(self.places.iter().copied()).collect();
-        Marks { words, prefix, prefix_len: prefix_len as u8 }
+        let rows = self.places.iter().map(|place| key::row(key_at(place & !NEXT_IS_MARKED)).get(prefix_len..));
+        let rows = rows.map(Option::unwrap_or_default);
+        let row_words = match order {
+            Order::Default if self.places.len() == self.cells => row_words(rows.clone().map(<[u8]>::len), block_len),
+            _ => None,
+        };
+        let row_room = row_words.map_or(0, |words| words * self.places.len() + MOST_WORDS);
+        let mut words = Vec::with_capacity(2 * self.places.len() + row_room);
+        words.extend(self.places.iter().map(hint_of).chain(self.places.iter().copied()));
+        if let Some(row_words) = row_words {
+            words.extend(rows.flat_map(|row| pack(row, row_words)));
+            words.extend([0; MOST_WORDS]);
+        }
+        Marks {
+            words: words.into_boxed_slice(),
+            count: self.places.len() as u32,
+            prefix,
+            prefix_len: prefix_len as u8,
+            row_words: row_words.unwrap_or(0) as u8,
+        }
     }
 }
 
@@ -115,19 +147,30 @@ impl Marks {
         size_of_val(&*self.words)
     }
 
+    /// The rows of all cells, each of which is marked then.
+    pub(crate) fn rows(&self) -> Option<MarkedRows<'_>> {
+        let words = &self.words[2 * self.count()..];
+        let row_words = usize::from(self.row_words);
+        (row_words > 0).then(|| MarkedRows { words, row_words, prefix: self.prefix() })
+    }
+
     fn prefix(&self) -> &[u8] {
         &self.prefix[..self.prefix_len as usize]
     }
 
     fn hints(&self) -> &[u32] {
-        &self.words[..self.words.len() / 2]
+        &self.words[..self.count()]
     }
 
     fn places(&self) -> &[u32] {
-        &self.words[self.words.len() / 2..]
+        &self.words[self.count()..2 * self.count()]
     }
 
-    fn place(&self, mark: usize) -> u32 {
+    pub(crate) fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    pub(crate) fn place(&self, mark: usize) -> u32 {
         self.places()[mark] & !NEXT_IS_MARKED
     }
 
@@ -173,9 +216,25 @@ impl Marks {
         places.get(mark + 1).map(|next| next & !NEXT_IS_MARKED)
     }
 
+    /// Asks for a marked cell, the next one's key, and the end of that.
+    pub(crate) fn prefetch_whole(&self, mark: usize, payload: &[u8]) {
+        let place = |mark| self.places().get(mark).map_or(payload.len(), |place| (place & !NEXT_IS_MARKED) as usize);
+        let (start, next, behind) = (place(mark), place(mark + 1), place(mark + 2));
+        prefetch(&payload[start..payload.len().min((next + 8 + KEY_REACH).min(start + MOST_AHEAD))]);
+        prefetch(&payload[behind - 1..behind]);
+    }
+
+    /// Asks for what is looked at when rows are passed over.
+    pub(crate) fn prefetch_rows(&self) {
+        if self.row_words > 0 {
+            prefetch(&self.words[self.count()..]);
+        }
+    }
+
     /// Asks for the words ahead of a search.
     pub(crate) fn prefetch(&self) {
-        prefetch(if self.words.len() <= MOST_COUNTED { &self.words } else { self.hints() });
+        let count = self.count();
+        prefetch(&self.words[..if count <= MOST_COUNTED / 2 { 2 * count } else { count }]);
     }
 
     /// Asks for the cell that a search for `wanted` will come to, as far as the hints tell.
@@ -309,7 +368,37 @@ mod tests {
     fn marks(order: Order, keys: &[Vec<u8>], step: u32) -> Marks {
         let mut collector = Collector::default();
         (0..keys.len()).for_each(|i| collector.cell(i as u32 * step));
-        collector.finish(order, keys.last().unwrap(), |start| &keys[(start / step) as usize])
+        collector
+            .finish(order, keys.len() * step as usize, keys.last().unwrap(), |start| &keys[(start / step) as usize])
+    }
+
+    #[test]
+    fn rows_lie_side_by_side_where_that_takes_little() {
+        let long = [40, 41, 42].map(|len| b"k".repeat(len));
+        let rows: [&[u8]; 6] = [b"a\0", b"a\0\0", b"a1", b"a123456789abcdef", b"a123456789abcdef0", b""];
+        let of = |order, rows: &[&[u8]], step| {
+            let keys = keys(rows);
+            let marks = marks(order, &keys, step);
+            let kept = marks.rows()?;
+            let mut whole = kept.whole();
+            let found: Vec<_> = (0..rows.len()).map(|mark| whole.of(kept.row(mark)).to_vec()).collect();
+            let same = |a, b| kept.row(a) == kept.row(b);
+            assert!((0..rows.len()).all(|a| (0..rows.len()).all(|b| same(a, b) == (rows[a] == rows[b]))));
+            Some(found)
+        };
+        let two_long: [&[u8]; 2] = [&long[0], &long[1]];
+        let kept = [&rows[..1], &rows[..2], &rows[..3], &rows[..4], &two_long, &rows[5..]];
+        for rows in kept {
+            let wanted: Vec<_> = rows.iter().map(|row| row.to_vec()).collect();
+            assert_eq!(of(Order::Default, rows, 1000), Some(wanted));
+            assert_eq!(of(Order::Meta, rows, 1000), None);
+        }
+        // One is too long, they are too much of the block, not every cell is marked.
+        assert_eq!(of(Order::Default, &rows[..5], 1000), None);
+        assert_eq!(of(Order::Default, &[&long[0], &long[2]], 1000), None);
+        assert_eq!(of(Order::Default, &rows[..4], 300), None);
+        assert!(of(Order::Default, &rows[..3], 300).is_some());
+        assert_eq!(of(Order::Default, &rows[..3], 100), None);
     }
 
     #[test]

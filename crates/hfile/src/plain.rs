@@ -375,7 +375,7 @@ impl Scanner {
         let layout = self.reader().layout();
         let Some((payload, current, ahead)) = self.current() else { return PlainTaken::NONE };
         let mut at = current.start as usize;
-        let taken = take_lying(payload, layout, (&mut at, ahead), rules, out);
+        let taken = take_lying(payload, layout, &mut at, ahead, rules, out);
         if let Some(cell) = CellAt::parse(payload, at as u32, layout) {
             *current = cell;
         }
@@ -383,12 +383,13 @@ impl Scanner {
     }
 }
 
-/// As [`Scanner::take_plain`], from the cell `at` on. `ahead`: see [`prefetch_ahead`].
+/// As [`Scanner::take_plain`], from the cell `at` on.
 #[inline]
 pub(crate) fn take_lying<'s>(
     payload: &'s [u8],
     layout: Layout,
-    (at, ahead): (&mut usize, &mut usize),
+    at: &mut usize,
+    ahead: Ahead<'_>,
     rules: &PlainRules<'_>,
     out: &mut CellBuf,
 ) -> PlainTaken<'s> {
@@ -406,17 +407,17 @@ pub(crate) fn take_lying<'s>(
 fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
     payload: &'s [u8],
     layout: Layout,
-    (place, ahead): (&mut usize, &mut usize),
+    (place, mut ahead): (&mut usize, Ahead<'_>),
     rules: &PlainRules<'_>,
     out: &mut CellBuf,
 ) -> PlainTaken<'s> {
     let mut taken = PlainTaken::NONE;
     let way = if rules.goes_on { AHEAD_BYTES } else { AHEAD_IN_ROW };
-    let (mut at, mut asked) = (*place, *ahead);
+    let mut at = *place;
     let mut judge = PlainJudge::<NAMED>::new(rules);
     let mut last = None;
     while let Some(rest) = payload.get(at..) {
-        prefetch_ahead(payload, at, way, &mut asked);
+        ahead.prefetch(payload, at, way);
         let Some((_, key)) = rest.split_first_chunk::<8>() else { break };
         // A key begins with its row's length: two that begin alike so far are both long enough. The end of another row's cell
         // may be far from here in memory: it is not looked at.
@@ -453,19 +454,35 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
         }
         at = next;
     }
-    (*place, *ahead) = (at, asked);
+    *place = at;
     judge.finish(&mut taken);
     taken.last = last.map(|(key_value, key_len)| FlatCell::new(&key_value[8..], key_len, &[], 0));
     taken
 }
 
-/// Asks for the memory of what comes, a little at a time. `asked`: up to where that was done before.
-#[inline(always)]
-pub(crate) fn prefetch_ahead(payload: &[u8], at: usize, way: usize, asked: &mut usize) {
-    *asked = (*asked).max(at);
-    let end = payload.len().min(at + way);
-    while *asked < end {
-        prefetch(&payload[*asked..*asked + 1]);
-        *asked += LINE_BYTES;
+/// What of a block's memory has been asked for ahead, and of that of the block behind it.
+pub(crate) struct Ahead<'a> {
+    /// Up to here; what is beyond the one block is in the other.
+    pub asked: &'a mut usize,
+    /// Payload of the block behind, if that is known.
+    pub behind: &'a [u8],
+}
+
+impl Ahead<'_> {
+    /// Asks for the memory of what comes, a little at a time.
+    #[inline(always)]
+    pub(crate) fn prefetch(&mut self, payload: &[u8], at: usize, way: usize) {
+        let (mut asked, end) = ((*self.asked).max(at), at + way);
+        while asked < end.min(payload.len()) {
+            prefetch(&payload[asked..asked + 1]);
+            asked += LINE_BYTES;
+        }
+        while asked < end
+            && let Some(byte) = asked.checked_sub(payload.len()).and_then(|at| self.behind.get(at..=at))
+        {
+            prefetch(byte);
+            asked += LINE_BYTES;
+        }
+        *self.asked = asked;
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     Block, BlockKindHint, BlockSource, BlockType, FileId, HFileError, PlainEnd, PlainRules, Reader, Step,
     index::{Level, Place},
     marks::Among,
-    plain::take_lying,
+    plain::{Ahead, take_lying},
     source::ready,
 };
 use martite_cell::{CellBuf, key};
@@ -167,8 +167,9 @@ impl Reader {
         };
         let end = match first {
             Some(first) => {
-                let (mut at, mut asked) = (first as usize, 0);
-                take_lying(block.payload(), self.layout(), (&mut at, &mut asked), rules, out).end
+                let mut at = first as usize;
+                let ahead = Ahead { asked: &mut 0, behind: &[] };
+                take_lying(block.payload(), self.layout(), &mut at, ahead, rules, out).end
             }
             None => PlainEnd::Block,
         };

@@ -8,26 +8,12 @@
 //! A step that needs a block leaves the scanner where it was.
 
 use crate::{
-    Block, BlockSource, HFileError, Reader, Step,
-    cells::{CellAt, Layout},
-    index_path::IndexPath,
-    marks::{MARKS_AHEAD, Marks},
-    plain::Lying,
-    source::ready,
+    Block, BlockKindHint, BlockSource, HFileError, Reader, Step, cells::CellAt, index_path::IndexPath,
+    marks::KEY_REACH, plain::Ahead, source::ready,
 };
 use martite_cell::{CellRef, key};
+use martite_env::prefetch::prefetch;
 use std::{cmp::Ordering, sync::Arc};
-
-/// So many cells of a row are stepped over before its end is sought.
-pub const NEAR_CELLS: usize = 16;
-
-/// What [`Scanner::pass_rows`] has passed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Passed {
-    pub cells: usize,
-    /// The scanner stands at the first cell of the row that was not refused.
-    pub stopped: bool,
-}
 
 pub struct Scanner {
     reader: Arc<Reader>,
@@ -35,12 +21,14 @@ pub struct Scanner {
     /// Leads to `block`.
     path: IndexPath,
     block: Option<Arc<Block>>,
+    /// The block behind `block`, while blocks are read one after the other.
+    ahead: Option<Arc<Block>>,
     /// The current cell of `block`.
     cell: Option<CellAt>,
     at_end: bool,
     /// Marks of `block` whose keys have been asked for, while it is read from its beginning.
     asked: usize,
-    /// Bytes of `block` that have been asked for, while plain cells are taken.
+    /// Bytes of `block`, and then of `ahead`, that have been asked for, while cells are looked at as a whole.
     asked_bytes: usize,
     /// The only row that is wanted, if one is: no block is read for others alone.
     only_row: Option<Vec<u8>>,
@@ -60,6 +48,7 @@ impl Scanner {
             cache_blocks,
             path: IndexPath::default(),
             block: None,
+            ahead: None,
             cell: None,
             at_end: false,
             asked: 0,
@@ -85,9 +74,22 @@ impl Scanner {
         }
     }
 
-    /// The block, the place in it, and up to where its bytes have been asked for.
-    pub(crate) fn current(&mut self) -> Option<(&[u8], &mut CellAt, &mut usize)> {
-        Some((self.block.as_ref()?.payload(), self.cell.as_mut()?, &mut self.asked_bytes))
+    /// The block, the place in it, and what has been asked for.
+    pub(crate) fn current(&mut self) -> Option<(&[u8], &mut CellAt, Ahead<'_>)> {
+        let behind = self.ahead.as_deref().map_or(&[][..], Block::payload);
+        Some((self.block.as_ref()?.payload(), self.cell.as_mut()?, Ahead { asked: &mut self.asked_bytes, behind }))
+    }
+
+    /// Asks for the memory of keys that come, some way ahead, if the block is read from its beginning.
+    pub(crate) fn ask_for_keys(&mut self) {
+        if let (Some(block), Some(cell)) = (&self.block, &self.cell) {
+            self.asked = block.marks().prefetch_keys(self.asked, cell.start, block.payload());
+        }
+    }
+
+    /// The block, the place in it, and how many marks have been asked for.
+    pub(crate) fn current_in_block(&mut self) -> Option<(&Block, &mut CellAt, &mut usize)> {
+        Some((self.block.as_deref()?, self.cell.as_mut()?, &mut self.asked))
     }
 
     /// The current cell's key.
@@ -113,27 +115,6 @@ impl Scanner {
         self.next_block(src)
     }
 
-    /// Passes over the rest of the current cell's row, and over each row behind it of which `refuse` says so, cell by cell inside
-    /// the block. It stops at a cell of a refused row after `most` cells, or [`NEAR_CELLS`] of one row: a seek may be better.
-    #[inline]
-    pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
-        let layout = self.reader.layout();
-        let (Some(block), Some(current)) = (&self.block, &mut self.cell) else { return Passed::default() };
-        let (payload, marks) = (block.payload(), block.marks());
-        let mut place = (current.start as usize, self.asked);
-        let passed = match layout {
-            Layout { tags: false, mvcc: true } => pass::<true>(payload, layout, marks, &mut place, most, refuse),
-            _ => pass::<false>(payload, layout, marks, &mut place, most, refuse),
-        };
-        self.asked = place.1;
-        if passed.cells > 0
-            && let Some(cell) = CellAt::parse(payload, place.0 as u32, layout)
-        {
-            *current = cell;
-        }
-        passed
-    }
-
     fn next_block(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
         if self.cell.is_none() {
             return Ok(Step::Ready(()));
@@ -143,18 +124,47 @@ impl Scanner {
         {
             let block = ready!(self.reader.fetch_data(place, self.cache_blocks, src)?);
             self.path.advance();
-            return Ok(self.settle_at_first(block));
+            return Ok(self.settle_at_first(block, src));
         }
         self.candidate.clone_from(&self.path);
         self.step_past_candidate(src)
     }
 
     /// In `block`, to which the path leads.
-    fn settle_at_first(&mut self, block: Arc<Block>) -> Step<()> {
-        self.asked = block.marks().prefetch_keys(0, 0, block.payload());
+    fn settle_at_first(&mut self, block: Arc<Block>, src: &dyn BlockSource) -> Step<()> {
+        self.asked_bytes = match (self.ahead.take(), &self.block) {
+            (Some(ahead), Some(last)) if Arc::ptr_eq(&ahead, &block) => {
+                self.asked_bytes.saturating_sub(last.payload().len())
+            }
+            _ => 0,
+        };
+        // Where rows lie side by side, most scans do without the cells' own.
+        self.asked = match block.marks().rows() {
+            Some(_) => 0,
+            None => block.marks().prefetch_keys(0, 0, block.payload()),
+        };
+        self.look_ahead(src);
         let Some(first) = self.reader.cells(&block).first() else { return self.settle_at_end() };
-        (self.block, self.cell, self.at_end, self.asked_bytes) = (Some(block), Some(first), false, 0);
+        (self.block, self.cell, self.at_end) = (Some(block), Some(first), false);
         Step::Ready(())
+    }
+
+    /// Asks for the memory that is looked at first in the block behind this one, and for what leads to the one behind that.
+    fn look_ahead(&mut self, src: &dyn BlockSource) {
+        let request = |blocks| {
+            let place = self.path.place_ahead(blocks, &self.reader)?;
+            Some(self.reader.request(place, BlockKindHint::Data, self.cache_blocks))
+        };
+        self.ahead = request(1).and_then(|next| src.at_hand(&next));
+        let Some(ahead) = &self.ahead else { return };
+        ahead.marks().prefetch_rows();
+        let payload = ahead.payload();
+        prefetch(&payload[..payload.len().min(8 + KEY_REACH)]);
+        // Where the last cell ends.
+        prefetch(&payload[payload.len().saturating_sub(1)..]);
+        if let Some(second) = request(2) {
+            src.announce(&second);
+        }
     }
 
     /// To the first cell whose key is not less than the flat key `key`.
@@ -340,13 +350,13 @@ impl Scanner {
         }
         let block = ready!(self.load(&self.neighbour, src)?);
         std::mem::swap(&mut self.path, &mut self.neighbour);
-        Ok(self.settle_at_first(block))
+        Ok(self.settle_at_first(block, src))
     }
 
     /// `candidate` leads to `block`: that is the position now.
     fn settle(&mut self, block: Arc<Block>, cell: CellAt) -> Result<Step<()>, HFileError> {
         std::mem::swap(&mut self.path, &mut self.candidate);
-        self.block = Some(block);
+        (self.block, self.ahead) = (Some(block), None);
         self.cell = Some(cell);
         self.at_end = false;
         (self.asked, self.asked_bytes) = (usize::MAX, 0);
@@ -354,66 +364,12 @@ impl Scanner {
     }
 
     fn settle_at_end(&mut self) -> Step<()> {
-        (self.cell, self.block, self.at_end) = (None, None, true);
+        (self.cell, self.block, self.ahead, self.at_end) = (None, None, None, true);
         Step::Ready(())
     }
 
     fn settle_before_start(&mut self) -> Step<bool> {
-        (self.cell, self.block, self.at_end) = (None, None, false);
+        (self.cell, self.block, self.ahead, self.at_end) = (None, None, None, false);
         Step::Ready(false)
     }
-}
-
-/// See [`Scanner::pass_rows`]; `place`: the cell, and how many marks were asked for. `USUAL`: cells without tags, with sequence
-/// ids. The end of a cell that is not passed is not looked at: it may be far from here in memory.
-#[inline(always)]
-fn pass<const USUAL: bool>(
-    payload: &[u8],
-    layout: Layout,
-    marks: &Marks,
-    (at, asked): &mut (usize, usize),
-    most: usize,
-    mut refuse: impl FnMut(&[u8]) -> bool,
-) -> Passed {
-    let mut passed = Passed::default();
-    let Some(mut row) = row_at(payload, *at) else { return passed };
-    let mut in_row = 0;
-    let mut mark = marks.mark_at(*at as u32);
-    while passed.cells < most && in_row < NEAR_CELLS {
-        // A marked cell tells where the next one begins if that is marked, too: nothing but its key is looked at.
-        let marked = mark.and_then(|mark| Some((mark, marks.next_marked(mark, payload)? as usize)));
-        let next = match marked {
-            Some((this, next)) => {
-                (mark, *asked) = (Some(this + 1), (*asked).max(this + MARKS_AHEAD + 1));
-                next
-            }
-            None => {
-                let Some(cell) = payload.get(*at..).and_then(|rest| Lying::parse::<USUAL>(rest, layout)) else { break };
-                let next = *at + cell.len;
-                *asked = marks.prefetch_keys(*asked, next as u32, payload);
-                mark = mark.and_then(|_| marks.mark_at(next as u32));
-                next
-            }
-        };
-        let Some(row_here) = row_at(payload, next) else { break };
-        *at = next;
-        passed.cells += 1;
-        in_row += 1;
-        if !key::is_same(row_here, row) {
-            if !refuse(row_here) {
-                passed.stopped = true;
-                break;
-            }
-            (row, in_row) = (row_here, 0);
-        }
-    }
-    passed
-}
-
-/// The row of the cell there, if one begins there.
-#[inline(always)]
-fn row_at(payload: &[u8], at: usize) -> Option<&[u8]> {
-    let (_, key) = payload.get(at..)?.split_first_chunk::<8>()?;
-    let (len, rest) = key.split_first_chunk::<2>()?;
-    rest.get(..u16::from_be_bytes(*len) as usize)
 }

@@ -75,6 +75,10 @@ pub trait BlockSource {
     }
     /// The block will be asked for soon: whoever has it may ask for its memory.
     fn announce(&self, _request: &BlockRequest) {}
+    /// The block, if whoever has it need not wait for it. It does not count as asked for.
+    fn at_hand(&self, _request: &BlockRequest) -> Option<Arc<Block>> {
+        None
+    }
     fn may_block(&self) -> bool;
 }
 

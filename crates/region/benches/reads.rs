@@ -72,13 +72,16 @@ fn binary(value: &'static [u8]) -> pb::BinaryComparator {
     pb::BinaryComparator { comparable: pb::ByteArrayComparable { value: Some(value.into()) } }
 }
 
-/// Cells whose value equals what the comparator has.
-fn value_filter(comparator: &str, message: Vec<u8>) -> Option<pb::Filter> {
+/// What is equal, as the comparator sees it.
+fn equal(comparator: &str, message: Vec<u8>) -> pb::CompareFilter {
     let comparator = pb::Comparator {
         name: format!("org.apache.hadoop.hbase.filter.{comparator}"),
         serialized_comparator: Some(message.into()),
     };
-    let compare_filter = pb::CompareFilter { compare_op: pb::CompareType::Equal as i32, comparator: Some(comparator) };
+    pb::CompareFilter { compare_op: pb::CompareType::Equal as i32, comparator: Some(comparator) }
+}
+
+fn value_filter(compare_filter: pb::CompareFilter) -> Option<pb::Filter> {
     filter("ValueFilter", pb::ValueFilter { compare_filter }.encode_to_vec())
 }
 
@@ -144,9 +147,12 @@ fn main() {
     let keys_only = pb::KeyOnlyFilter { len_as_val: false };
     scan_case("scan.keyOnly", filter("KeyOnlyFilter", keys_only.encode_to_vec()), rows);
     scan_case("scan.firstKeyOnly", filter("FirstKeyOnlyFilter", Vec::new()), rows);
-    scan_case("scan.value", value_filter("BinaryComparator", binary(b"x").encode_to_vec()), 0);
+    let last_digit = pb::BinaryComponentComparator { value: b"0"[..].into(), offset: 25 };
+    let compare_filter = equal("BinaryComponentComparator", last_digit.encode_to_vec());
+    scan_case("scan.tenth", filter("RowFilter", pb::RowFilter { compare_filter }.encode_to_vec()), rows.div_ceil(10));
+    scan_case("scan.value", value_filter(equal("BinaryComparator", binary(b"x").encode_to_vec())), 0);
     let word = pb::SubstringComparator { substr: "martite".into() };
-    scan_case("scan.value.substring", value_filter("SubstringComparator", word.encode_to_vec()), 0);
+    scan_case("scan.value.substring", value_filter(equal("SubstringComparator", word.encode_to_vec())), 0);
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     for (name, columns) in [("get", false), ("get.column", true)] {
         case(name, &mut || {

@@ -272,6 +272,16 @@ impl<'a> RecentFiles<'a> {
         }
         run(&place.get_or_insert_with(|| (file, self.files.cache.file(file))).1)
     }
+
+    #[inline]
+    fn announce(&self, request: &BlockRequest) {
+        self.with(request.file, |blocks| blocks.announce(request.offset));
+    }
+
+    #[inline]
+    fn at_hand(&self, request: &BlockRequest) -> Option<Arc<Block>> {
+        self.with(request.file, |blocks| blocks.peek(request.offset))
+    }
 }
 
 /// How the cache counts what was asked for.
@@ -319,7 +329,11 @@ impl BlockSource for CacheOnly<'_> {
     }
     #[inline]
     fn announce(&self, request: &BlockRequest) {
-        self.recent.with(request.file, |blocks| blocks.announce(request.offset));
+        self.recent.announce(request);
+    }
+    #[inline]
+    fn at_hand(&self, request: &BlockRequest) -> Option<Arc<Block>> {
+        self.recent.at_hand(request)
     }
     fn may_block(&self) -> bool {
         false
@@ -340,6 +354,12 @@ impl Blocking<'_> {
 impl BlockSource for Blocking<'_> {
     fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
         self.load(reader, request).map(Some)
+    }
+    fn announce(&self, request: &BlockRequest) {
+        self.recent.announce(request);
+    }
+    fn at_hand(&self, request: &BlockRequest) -> Option<Arc<Block>> {
+        self.recent.at_hand(request)
     }
     fn may_block(&self) -> bool {
         true

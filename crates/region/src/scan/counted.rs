@@ -41,6 +41,9 @@ impl BlockSource for Counted<'_> {
     fn announce(&self, request: &BlockRequest) {
         self.inner.announce(request);
     }
+    fn at_hand(&self, request: &BlockRequest) -> Option<Arc<Block>> {
+        self.inner.at_hand(request)
+    }
     fn may_block(&self) -> bool {
         self.inner.may_block()
     }

@@ -1,0 +1,145 @@
+//! `Scanner::pass_rows` against the same rules, cell by cell.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod support;
+
+use martite_cell::{CellType, OwnedCell, key};
+use martite_hfile::{
+    Block, BlockRequest, BlockSource, FileSource, HFileError, NEAR_CELLS, Reader, Scanner, WriterOptions,
+};
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
+use support::{Dice, drive, open, sort, write};
+
+/// Keeps all blocks at hand that were asked for.
+struct Kept<'a> {
+    file: FileSource<'a>,
+    blocks: RefCell<HashMap<u64, Arc<Block>>>,
+}
+
+impl BlockSource for Kept<'_> {
+    fn get(&self, reader: &Reader, request: &BlockRequest) -> Result<Option<Arc<Block>>, HFileError> {
+        if let Some(block) = self.at_hand(request) {
+            return Ok(Some(block));
+        }
+        let block = self.file.get(reader, request)?;
+        self.blocks.borrow_mut().extend(block.iter().map(|block| (request.offset, block.clone())));
+        Ok(block)
+    }
+    fn at_hand(&self, request: &BlockRequest) -> Option<Arc<Block>> {
+        self.blocks.borrow().get(&request.offset).cloned()
+    }
+    fn may_block(&self) -> bool {
+        true
+    }
+}
+
+/// What the rows of a file look like.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    name: &'static str,
+    row: fn(u64, &mut Dice) -> Vec<u8>,
+    most_columns: u64,
+    value_bytes: (u64, u64),
+}
+
+const SHAPES: [Shape; 6] = [
+    Shape { name: "one large cell a row", row: |n, _| numbered(n), most_columns: 1, value_bytes: (900, 1100) },
+    Shape { name: "a few large cells a row", row: |n, _| numbered(n), most_columns: 20, value_bytes: (400, 500) },
+    Shape { name: "large and small cells", row: |n, _| numbered(n), most_columns: 3, value_bytes: (10, 1000) },
+    Shape {
+        name: "rows of many lengths, zeros in them, some that others begin with",
+        row: |n, dice| [format!("{:02}", n / 5).as_bytes(), &vec![(n % 2) as u8; dice.roll(10) as usize]].concat(),
+        most_columns: 2,
+        value_bytes: (900, 1100),
+    },
+    Shape {
+        name: "rows too long to lie side by side",
+        row: |n, _| format!("{n:03}-{}", "x".repeat(30)).into_bytes(),
+        most_columns: 1,
+        value_bytes: (900, 1100),
+    },
+    Shape {
+        name: "the longest that do, behind a long prefix",
+        row: |n, _| format!("{}{n:015}", "p".repeat(26)).into_bytes(),
+        most_columns: 1,
+        value_bytes: (900, 1100),
+    },
+];
+
+fn numbered(number: u64) -> Vec<u8> {
+    format!("row-{number:020}").into_bytes()
+}
+
+fn cells(shape: Shape, dice: &mut Dice) -> Vec<OwnedCell> {
+    let mut cells = Vec::new();
+    for number in 0..200 {
+        let row = (shape.row)(number, dice);
+        for column in 0..1 + dice.roll(shape.most_columns) {
+            let key = key::flat_key(&row, b"f", &column.to_be_bytes(), 5, CellType::Put as u8);
+            let value = vec![7; (shape.value_bytes.0 + dice.roll(shape.value_bytes.1 - shape.value_bytes.0)) as usize];
+            cells.push(OwnedCell::new(&key, &value, &[], dice.roll(1 << 30)));
+        }
+    }
+    sort(&mut cells);
+    cells.dedup_by(|b, a| a.as_ref().key == b.as_ref().key);
+    cells
+}
+
+fn compare(shape: Shape, seed: u64) {
+    let dice = &mut Dice::new(seed);
+    let cells = cells(shape, dice);
+    let (bytes, _) = write(&cells, WriterOptions { block_size: 10_000, ..WriterOptions::default() });
+    let src = Kept { file: FileSource { file: &bytes }, blocks: RefCell::default() };
+    let mut scanner = Scanner::new(open(&bytes), true);
+    // The last cell of each block.
+    let mut lasts = Vec::new();
+    drive(&mut scanner, |s| s.seek_to_first(&src));
+    for _ in &cells {
+        lasts.push(scanner.is_last_in_block());
+        drive(&mut scanner, |s| s.next(&src));
+    }
+    assert!(lasts.iter().filter(|last| **last).count() > 5);
+    for refused_of_ten in [0, 5, 9, 10] {
+        drive(&mut scanner, |s| s.seek_to_first(&src));
+        let mut at = 0;
+        loop {
+            let most = if dice.roll(4) == 0 { dice.roll(6) } else { 1000 } as usize;
+            let (mut asked, mut wanted) = (Vec::new(), Vec::new());
+            // An answer for each row; those behind the last are refused.
+            let answers: Vec<bool> = (0..500).map(|_| dice.roll(10) < refused_of_ten).collect();
+            let (from, mut row, mut in_row, mut stopped) = (at, cells[at].as_ref().row(), 0, false);
+            while at - from < most && in_row < NEAR_CELLS && !lasts[at] && !stopped {
+                at += 1;
+                in_row += 1;
+                if cells[at].as_ref().row() != row {
+                    row = cells[at].as_ref().row();
+                    stopped = !answers[wanted.len()];
+                    wanted.push(row.to_vec());
+                    in_row = 0;
+                }
+            }
+            let passed = scanner.pass_rows(most, |row| {
+                asked.push(row.to_vec());
+                answers[asked.len() - 1]
+            });
+            let what = format!("{}, seed {seed}, from {from}, {most} at most", shape.name);
+            assert_eq!((asked, passed.cells, passed.stopped), (wanted, at - from, stopped), "{what}");
+            assert!(scanner.peek().unwrap() == cells[at].as_ref(), "{what}");
+            at += 1;
+            drive(&mut scanner, |s| s.next(&src));
+            if at == cells.len() {
+                break;
+            }
+            assert!(scanner.peek().unwrap() == cells[at].as_ref(), "{what}");
+        }
+        assert!(scanner.peek().is_none());
+    }
+}
+
+#[test]
+fn rows_are_passed_as_one_by_one() {
+    for shape in SHAPES {
+        (1..5).for_each(|seed| compare(shape, seed));
+    }
+}
