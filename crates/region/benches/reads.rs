@@ -85,6 +85,13 @@ fn value_filter(compare_filter: pb::CompareFilter) -> Option<pb::Filter> {
     filter("ValueFilter", pb::ValueFilter { compare_filter }.encode_to_vec())
 }
 
+/// One row in ten, by its key's last digit.
+fn tenth() -> Option<pb::Filter> {
+    let last_digit = pb::BinaryComponentComparator { value: b"0"[..].into(), offset: 25 };
+    let compare_filter = equal("BinaryComponentComparator", last_digit.encode_to_vec());
+    filter("RowFilter", pb::RowFilter { compare_filter }.encode_to_vec())
+}
+
 /// Reads all rows; how many Results came.
 fn scan(rig: &Rig, spec: ScanSpec, src: &dyn BlockSource) -> usize {
     let mut scanner = rig.region.scanner(spec).unwrap();
@@ -147,9 +154,7 @@ fn main() {
     let keys_only = pb::KeyOnlyFilter { len_as_val: false };
     scan_case("scan.keyOnly", filter("KeyOnlyFilter", keys_only.encode_to_vec()), rows);
     scan_case("scan.firstKeyOnly", filter("FirstKeyOnlyFilter", Vec::new()), rows);
-    let last_digit = pb::BinaryComponentComparator { value: b"0"[..].into(), offset: 25 };
-    let compare_filter = equal("BinaryComponentComparator", last_digit.encode_to_vec());
-    scan_case("scan.tenth", filter("RowFilter", pb::RowFilter { compare_filter }.encode_to_vec()), rows.div_ceil(10));
+    scan_case("scan.tenth", tenth(), rows.div_ceil(10));
     scan_case("scan.value", value_filter(equal("BinaryComparator", binary(b"x").encode_to_vec())), 0);
     let word = pb::SubstringComparator { substr: "martite".into() };
     scan_case("scan.value.substring", value_filter(equal("SubstringComparator", word.encode_to_vec())), 0);
