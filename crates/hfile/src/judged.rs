@@ -3,9 +3,14 @@
 use crate::{Scanner, cells::CellAt, plain::AHEAD_BYTES};
 use bytes::Bytes;
 use martite_cell::{CellRef, CellType, key};
+use martite_env::prefetch::LINE_BYTES;
 
 /// A row of more cells is left to others: what was looked at is looked at once more then.
 const MOST_IN_ROW: usize = 64;
+
+/// Of a cell that is as long, no more is asked for ahead than this: its key and the beginning of its value are what most look at. Who
+/// looks through all of it asks for the rest, and for what is behind it, a piece at a time (SubstringComparator does).
+const LONG_BYTES: usize = 8 * LINE_BYTES;
 
 /// Which cells are judged.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +68,9 @@ impl Scanner {
             let (mut cell, mut cells, mut decided) = (first, 0, false);
             let mut last_column: Option<&[u8]> = None;
             first = loop {
-                ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
+                let is_long = (cell.end - cell.start) as usize >= LONG_BYTES;
+                let way = if is_long { LONG_BYTES } else { AHEAD_BYTES };
+                ahead.prefetch(payload, cell.start as usize, way);
                 if !decided {
                     let key = cell.key(payload);
                     let column = &key[..key.len() - key::TS_TYPE_SIZE];

@@ -2,48 +2,44 @@
 //!
 //! ```text
 //! wanted   m a r t i t e       its three rarest bytes, by their places: m 0, r 2, i 4
-//! cell     … E M A R T I N …   64 places at a time: is there an m, an r two behind it, and an i four behind it?
+//! cell     … E M A R T I N …   64 places at a time, each a bit: where is an m, where an r, where an i?
+//!              1 . . . . .     m, moved by 4
+//!              . . 1 . . .     r, moved by 2
+//!              . . . . 1 .     i: all three meet here
 //! ```
-//! Only where all three are is the whole text compared.
+//! Only where they meet is the whole text compared. Each byte is loaded once, and tells whether it is ASCII, too.
 
 use super::Input;
 use crate::error::Result;
 use crate::required::required;
-use martite_env::wide::{Loop, widest};
+use martite_env::prefetch::prefetch_at;
+use martite_env::wide::{Bytes, Loop, WIDE, widest};
 use martite_proto as pb;
 
 #[derive(Debug)]
 pub(super) struct Substring {
     pub lower: String,
-    rarest: [Probe; PROBES],
+    probes: [Probe; PROBES],
 }
 
 const PROBES: usize = 3;
-/// Places that are looked at together.
-const WIDE: usize = 64;
+/// What makes a letter the small one. It makes other bytes of some: where they are met, there is no more than a chance.
+const FOLD: u8 = 0x20;
 /// Bytes that text has most of, the rarest first. Those that are not here are rarer.
 const USUAL: &[u8] = b"zqjxkvbpygfwmu9876543210cldrhsnioate ";
 
-/// A byte of the wanted text.
+/// Behind a cell mostly lie those that are looked at next. Their memory is asked for a piece at a time while this one is searched, so
+/// far ahead that a scan has not asked for it yet: it does so row by row, and that many pieces at once are waited for.
+const AHEAD_BYTES: usize = 5 << 10;
+
+/// A byte of the wanted text, folded.
 #[derive(Debug, Clone, Copy, Default)]
 struct Probe {
-    at: usize,
     byte: u8,
-    /// What makes a letter the small one; other bytes stay as they are.
-    fold: u8,
-}
-
-impl Probe {
-    fn new(wanted: &[u8], at: usize) -> Probe {
-        let byte = wanted[at];
-        Probe { at, byte, fold: if byte.is_ascii_lowercase() { 0x20 } else { 0 } }
-    }
-
-    /// 1 for the byte in both cases, else 0. A letter is met by a few other bytes, too.
-    #[inline(always)]
-    fn meets(self, byte: u8) -> u8 {
-        u8::from(byte | self.fold == self.byte)
-    }
+    /// Its place; less than [`WIDE`].
+    at: usize,
+    /// How far the last of the probes is behind it.
+    before_last: u32,
 }
 
 pub(super) fn decode(input: &Input<'_>) -> Result<Substring> {
@@ -54,7 +50,7 @@ pub(super) fn decode(input: &Input<'_>) -> Result<Substring> {
 impl Substring {
     fn new(wanted: &str) -> Substring {
         let lower = wanted.to_lowercase();
-        Substring { rarest: rarest(lower.as_bytes()), lower }
+        Substring { probes: probes(lower.as_bytes()), lower }
     }
 
     pub fn matches(&self, cell: &[u8]) -> bool {
@@ -64,7 +60,7 @@ impl Substring {
         }
         // Bytes of ASCII are never a part of other characters; but these may have one as their lower case.
         let met = match wanted.is_ascii() {
-            true => widest(Search { cell, wanted, rarest: self.rarest }),
+            true => widest(Search { cell, wanted, probes: self.probes }),
             false => Met::no(cell),
         };
         met == Met::Wanted
@@ -82,20 +78,25 @@ enum Met {
 }
 
 impl Met {
-    /// Of a cell without the wanted text; `bytes`: enough of its bytes, or several put together, to tell.
+    /// Of a cell without the wanted text.
     #[inline(always)]
-    fn no(bytes: &[u8]) -> Met {
-        if bytes.is_ascii() { Met::Nothing } else { Met::OtherCharacters }
+    fn no(cell: &[u8]) -> Met {
+        if cell.is_ascii() { Met::Nothing } else { Met::OtherCharacters }
     }
 }
 
-fn rarest(wanted: &[u8]) -> [Probe; PROBES] {
+/// The rarest bytes of a text, in the order of their places.
+fn probes(wanted: &[u8]) -> [Probe; PROBES] {
     let usual = |at: &usize| USUAL.iter().position(|byte| *byte == wanted[*at]).map_or(0, |place| place + 1);
-    let mut places: Vec<usize> = (0..wanted.len()).collect();
+    let mut places: Vec<usize> = (0..wanted.len().min(WIDE)).collect();
     places.sort_by_key(usual);
+    places.truncate(PROBES);
+    places.sort_unstable();
     let mut probes = [Probe::default(); PROBES];
-    if !places.is_empty() {
-        probes.iter_mut().zip(places.iter().cycle()).for_each(|(probe, at)| *probe = Probe::new(wanted, *at));
+    if let Some(last) = places.last() {
+        let probe = |at: usize| Probe { byte: wanted[at] | FOLD, at, before_last: (last - at) as u32 };
+        // A short text has fewer: its last byte counts more than once.
+        probes.iter_mut().enumerate().for_each(|(i, to)| *to = probe(places.get(i).copied().unwrap_or(*last)));
     }
     probes
 }
@@ -104,57 +105,103 @@ fn rarest(wanted: &[u8]) -> [Probe; PROBES] {
 struct Search<'a> {
     cell: &'a [u8],
     wanted: &'a [u8],
-    rarest: [Probe; PROBES],
+    probes: [Probe; PROBES],
 }
 
 impl Loop for Search<'_> {
     type Output = Met;
 
     #[inline(always)]
-    fn run(self) -> Met {
-        let Search { cell, wanted, rarest } = self;
-        let Some(last) = cell.len().checked_sub(wanted.len()) else { return Met::no(cell) };
-        let is_at = |at: usize| cell[at..at + wanted.len()].eq_ignore_ascii_case(wanted);
-        let [first, second, third] = rarest.map(|probe| &cell[probe.at..=probe.at + last]);
-        let Some(last_wide) = (last + 1).checked_sub(WIDE) else {
-            let found = (0..=last).any(|at| rarest[0].meets(first[at]) != 0 && is_at(at));
-            return if found { Met::Wanted } else { Met::no(cell) };
-        };
-        let places = [first, second, third];
+    fn run<B: Bytes>(self) -> Met {
+        let cell = self.cell;
+        let Some(tail) = cell.last_chunk::<WIDE>() else { return self.run_short() };
+        let mut places = Places::<B>::new(self.probes);
+        let (chunks, rest) = cell.as_chunks::<WIDE>();
         let mut from = 0;
-        while let Some(met) = next_met(places, rarest, from) {
-            if (met..met + WIDE).any(|at| rarest[0].meets(first[at]) != 0 && is_at(at)) {
+        for chunk in chunks {
+            prefetch_at(chunk.as_ptr().wrapping_add(AHEAD_BYTES), 1);
+            let met = places.met(B::load(chunk), 0);
+            if met != 0 && self.is_among(from, met) {
                 return Met::Wanted;
             }
-            if met == last_wide {
-                break;
-            }
-            from = met + WIDE;
+            from += WIDE;
         }
-        // One byte tells as much as all.
-        Met::no(&[cell.iter().fold(0, |all, byte| all | byte)])
+        if !rest.is_empty() {
+            // Those of the last bytes that were looked at before are left out.
+            let met = places.met(B::load(tail), (WIDE - rest.len()) as u32);
+            if met != 0 && self.is_among(from, met) {
+                return Met::Wanted;
+            }
+        }
+        if places.all_ascii() { Met::Nothing } else { Met::OtherCharacters }
     }
 }
 
-/// Of the [`WIDE`] places from `from` on, those behind them, and so on, the first ones among which is one where all three bytes
-/// are. The last ones are as many, so that some may be looked at again.
-#[inline(always)]
-fn next_met(places: [&[u8]; PROBES], rarest: [Probe; PROBES], from: usize) -> Option<usize> {
-    let last = places[0].len().checked_sub(WIDE)?;
-    let mut from = from.min(last);
-    loop {
-        let [Some(a), Some(b), Some(c)] = places.map(|bytes| bytes[from..].first_chunk::<WIDE>()) else { return None };
-        let mut met = 0;
-        for i in 0..WIDE {
-            met |= rarest[0].meets(a[i]) & rarest[1].meets(b[i]) & rarest[2].meets(c[i]);
+impl Search<'_> {
+    /// In a cell of less than [`WIDE`] bytes.
+    #[inline(always)]
+    fn run_short(&self) -> Met {
+        let [first, ..] = self.probes;
+        let mut places = self.cell.iter().enumerate().filter(|(_, byte)| **byte | FOLD == first.byte);
+        if places.any(|(at, _)| self.is_at(at, first)) { Met::Wanted } else { Met::no(self.cell) }
+    }
+
+    /// Whether the text has its last probe at one of these bits' places.
+    #[cold]
+    fn is_among(&self, from: usize, mut bits: u64) -> bool {
+        let [.., last] = self.probes;
+        while bits != 0 {
+            if self.is_at(from + bits.trailing_zeros() as usize, last) {
+                return true;
+            }
+            bits &= bits - 1;
         }
-        if met != 0 {
-            return Some(from);
+        false
+    }
+
+    /// Whether the text stands where a probe was met.
+    fn is_at(&self, met: usize, probe: Probe) -> bool {
+        let text = met.checked_sub(probe.at).and_then(|at| self.cell.get(at..)?.get(..self.wanted.len()));
+        text.is_some_and(|text| text.eq_ignore_ascii_case(self.wanted))
+    }
+}
+
+/// Where the probes are in the bytes that are looked at, and in those before them.
+struct Places<B> {
+    probes: [(B, u32); PROBES],
+    before: [u64; PROBES],
+    fold: B,
+    /// All bytes so far, put together.
+    all: B,
+}
+
+impl<B: Bytes> Places<B> {
+    #[inline(always)]
+    fn new(probes: [Probe; PROBES]) -> Places<B> {
+        let probes = probes.map(|probe| (B::splat(probe.byte), probe.before_last));
+        Places { probes, before: [0; PROBES], fold: B::splat(FOLD), all: B::splat(0) }
+    }
+
+    /// A bit wherever the last probe is and the others are before it; without the first `known` bytes.
+    #[inline(always)]
+    fn met(&mut self, bytes: B, known: u32) -> u64 {
+        let bytes = bytes.or(self.fold);
+        self.all = self.all.or(bytes);
+        let mut met = u64::MAX;
+        for ((byte, before_last), before) in self.probes.iter().zip(&mut self.before) {
+            let here = bytes.same(*byte) >> known;
+            let both = u128::from(here) << WIDE | u128::from(*before);
+            met &= (both << before_last >> WIDE) as u64;
+            *before = here;
         }
-        if from == last {
-            return None;
-        }
-        from = (from + WIDE).min(last);
+        met
+    }
+
+    #[inline(always)]
+    fn all_ascii(&self) -> bool {
+        let high = B::splat(0x80);
+        // A bit more changes nothing where it was set.
+        self.all.or(high).same(self.all) == 0
     }
 }
 
