@@ -44,6 +44,7 @@ pub use connection::{ClientVersion, Connection};
 pub use counters::Counters;
 pub use exception::Exception;
 pub use handler::{GATHERED, Handler};
+pub use link::closings;
 pub use outbox::Piece;
 pub use pool::{Class, ClassOptions, Job, Pool, PoolOptions, stand_aside};
 pub use server::{Server, ServerOptions};

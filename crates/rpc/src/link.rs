@@ -15,6 +15,14 @@ use crate::reactor::Remote;
 use crate::times::MethodTimes;
 use crate::{Handler, ServerOptions};
 
+static CLOSINGS: AtomicU64 = AtomicU64::new(0);
+
+/// Connections of all servers of the process that were closed so far: who keeps calls need not look at each of them again and
+/// again.
+pub fn closings() -> u64 {
+    CLOSINGS.load(Ordering::Acquire)
+}
+
 /// How far a server has been told to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
@@ -136,6 +144,7 @@ impl Link {
     /// The socket is gone.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Release);
+        CLOSINGS.fetch_add(1, Ordering::AcqRel);
         self.outbox.close();
         self.counters().connections.fetch_sub(1, Ordering::Relaxed);
         let mut links = self.server.links.lock();

@@ -146,9 +146,9 @@ impl Measure<'_> {
         Ok(of_both.zip(of_alone).map(|(of_both, of_alone)| Kept { of_both, of_alone }))
     }
 
-    /// `free` beside others and alone, in turns.
+    /// `free` beside others and alone, or beside one who wants nothing, in turns.
     async fn in_turns(&self, runs: &mut Vec<Run>) -> Result<Vec<InTurns>, Error> {
-        let isolation = vec![plan::alone(self.options), plan::isolation(self.options)];
+        let isolation = vec![plan::beside_idle(self.options), plan::isolation(self.options)];
         let priority = plan::priority(self.options).to_vec();
         let mut all = Vec::new();
         for (experiment, plans) in [(Experiment::Isolation, isolation), (Experiment::Priority, priority)] {

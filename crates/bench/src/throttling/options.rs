@@ -120,6 +120,9 @@ pub struct Throttling {
     /// What `limited` wants in an open loop, in times of its limit
     #[arg(long, default_value_t = 1.2)]
     pub demand: f64,
+    /// The same in `isolation`; below 1 the user stays within its limit, and costs others what its calls cost without one
+    #[arg(long, default_value_t = 10.0)]
+    pub isolation_demand: f64,
     /// Gets a second of `free` in an open loop
     #[arg(long, default_value_t = 2000.0)]
     pub free_rate: f64,
@@ -214,8 +217,8 @@ impl Throttling {
             "--warmup must be from 0 to 3600"
         } else if lists.iter().any(|limits| limits.contains(&0)) {
             "a limit must be above 0"
-        } else if !(positive(self.demand) && positive(self.free_rate)) {
-            "--demand and --free-rate must be above 0 and at most 1000000000"
+        } else if ![self.demand, self.isolation_demand, self.free_rate].into_iter().all(positive) {
+            "--demand, --isolation-demand and --free-rate must be above 0 and at most 1000000000"
         } else if self.free_share.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
             "--free-share must be above 0 and at most 1"
         } else if !(1..=MOST_THREADS).contains(&self.threads) || !(1..=MOST_THREADS).contains(&self.users) {
@@ -258,6 +261,7 @@ pub mod tests {
             (["--limits", "5,0"], "limit"),
             (["--byte-limits", "0"], "limit"),
             (["--demand", "inf"], "--demand"),
+            (["--isolation-demand", "0"], "--isolation-demand"),
             (["--free-rate", "0"], "--free-rate"),
             (["--free-share", "1.1"], "--free-share"),
             (["--threads", "0"], "--threads"),

@@ -259,10 +259,25 @@ pub fn limits(options: &Throttling, row_bytes: u64) -> Vec<Plan> {
     plans
 }
 
-/// `free` beside a user that wants ten times its limit.
+/// `free` beside a user that wants ten times its limit, or what is asked for.
 pub fn isolation(options: &Throttling) -> Plan {
-    open(options, Experiment::Isolation, Does::Get, Limit::requests(1000), 1.0, 10.0)
+    open(options, Experiment::Isolation, Does::Get, Limit::requests(1000), 1.0, options.isolation_demand)
 }
+
+/// `free` beside the same user when it is connected and wants nothing: the load generator looks at as many connections then, which
+/// costs `free` more than the other's calls do where it polls.
+pub fn beside_idle(options: &Throttling) -> Plan {
+    let plan = isolation(options);
+    let idle = |part: Part| match part.demand {
+        Demand::Open { outstanding, .. } => {
+            Part { demand: Demand::Open { per_second: NEXT_TO_NOTHING, outstanding }, ..part }
+        }
+        Demand::Closed { .. } => part,
+    };
+    Plan { limited: plan.limited.map(idle), limit: None, ..plan }
+}
+/// Operations a second of a user who does nothing.
+const NEXT_TO_NOTHING: f64 = 0.001;
 
 /// Limits that follow each other in one run.
 pub const CHANGES: [u64; 3] = [1000, 500, 2000];
@@ -319,6 +334,15 @@ mod tests {
         assert_eq!(wanted(&plans[4]), Demand::Open { per_second: 10_000.0, outstanding: 10_000 });
         assert!(plans.iter().all(|p| p.free == alone(&options).free));
         assert_eq!(wanted(&change(&options)).per_second(), Some(2400.0));
+    }
+
+    #[test]
+    fn beside_an_idle_user_all_but_its_demand_is_the_same() {
+        let (idle, beside) = (beside_idle(&options(&[])), isolation(&options(&[])));
+        assert_eq!(wanted(&idle), Demand::Open { per_second: NEXT_TO_NOTHING, outstanding: 10_000 });
+        assert_eq!(wanted(&beside), Demand::Open { per_second: 10_000.0, outstanding: 10_000 });
+        assert_eq!((idle.free, idle.limit), (beside.free, None));
+        assert_eq!(idle.limited.map(|part| part.connections), beside.limited.map(|part| part.connections));
     }
 
     #[test]

@@ -147,6 +147,8 @@ pub struct InTurns {
     pub experiment: Experiment,
     pub p50: Rounds,
     pub p99: Rounds,
+    /// How much longer the p99 is: the middle one of the rounds, of which a few have the machine's own pauses.
+    pub p99_more_us: f64,
     /// What `batch` got of what was left, where there was one.
     pub of_left: Option<Rounds>,
 }
@@ -354,7 +356,11 @@ impl InTurns {
             Rounds::of(pairs.clone().map(|(beside, alone)| (quantile(&beside), quantile(&alone))))
         };
         let of_left = Rounds::of(rounds.iter().filter_map(|round| of_left(round)).map(|share| (share, 1.0)));
-        Some(InTurns { experiment, p50: of(|l| l.p50_us)?, p99: of(|l| l.p99_us)?, of_left })
+        let (p50, p99) = (of(|l| l.p50_us)?, of(|l| l.p99_us)?);
+        let mut more: Vec<f64> = pairs.map(|(beside, alone)| beside.p99_us - alone.p99_us).collect();
+        more.sort_by(f64::total_cmp);
+        let p99_more_us = more[more.len() / 2];
+        Some(InTurns { experiment, p50, p99, p99_more_us, of_left })
     }
 }
 

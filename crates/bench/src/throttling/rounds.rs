@@ -6,6 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rounds {
     pub ratios: Vec<f64>,
+    /// The geometric one: of the ratios the other way round it is the other way round, too. (The arithmetic one of 2 and 1/2 is 1.25.)
     pub mean: f64,
     /// How far the mean is expected to be off.
     pub standard_error: f64,
@@ -16,10 +17,11 @@ impl Rounds {
     pub fn of(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<Rounds> {
         let ratios: Vec<f64> = pairs.into_iter().map(|(one, other)| one / other).collect();
         let count = ratios.len() as f64;
-        let mean = ratios.iter().sum::<f64>() / count;
-        let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        let standard_error = (variance / count).sqrt();
-        (ratios.len() > 1 && mean.is_finite()).then_some(Rounds { ratios, mean, standard_error })
+        let log = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / count;
+        let variance = ratios.iter().map(|ratio| (ratio.ln() - log).powi(2)).sum::<f64>() / (count - 1.0);
+        let mean = log.exp();
+        let standard_error = mean * (variance / count).sqrt();
+        (ratios.len() > 1 && standard_error.is_finite()).then_some(Rounds { ratios, mean, standard_error })
     }
 
     /// The least and the most of a round.
@@ -36,11 +38,14 @@ mod tests {
     fn rounds_are_compared_each_with_itself() {
         // The machine is half as fast in the second round: that is nobody's doing.
         let seen = Rounds::of([(10.1, 10.0), (20.2, 20.0), (10.3, 10.0)]).unwrap();
-        assert!((seen.mean - 1.016_67).abs() < 1e-4, "{seen:?}");
-        assert!((seen.standard_error - 0.006_67).abs() < 1e-4, "{seen:?}");
+        assert!((seen.mean - 1.016_62).abs() < 1e-4, "{seen:?}");
+        assert!((seen.standard_error - 0.006_63).abs() < 1e-4, "{seen:?}");
         let (least, most) = seen.spread();
         assert!((least - 1.01).abs() < 1e-9 && (most - 1.03).abs() < 1e-9);
+        // Once twice as much, once half as much: that is nothing.
+        let seen = Rounds::of([(2.0, 1.0), (1.0, 2.0)]).unwrap();
+        assert!((seen.mean - 1.0).abs() < 1e-9 && (seen.standard_error - 2_f64.ln()).abs() < 1e-9, "{seen:?}");
         assert!(Rounds::of([]).is_none() && Rounds::of([(1.0, 1.0)]).is_none());
-        assert!(Rounds::of([(1.0, 0.0), (1.0, 1.0)]).is_none());
+        assert!(Rounds::of([(1.0, 0.0), (1.0, 1.0)]).is_none() && Rounds::of([(0.0, 1.0), (1.0, 1.0)]).is_none());
     }
 }

@@ -185,16 +185,17 @@ fn in_rounds(rounds: &Rounds) -> String {
 
 /// `free` beside others, by turns.
 pub fn in_turns(of: &InTurns) -> String {
-    let InTurns { experiment, p50, p99, of_left } = of;
+    let InTurns { experiment, p50, p99, p99_more_us, of_left } = of;
     let left = of_left
         .as_ref()
         .map_or_else(String::new, |left| format!("; batch gets {} of what they leave", in_rounds(left)));
     format!(
-        "{} in {} rounds: p50 of Gets is {} and p99 {} of that alone{left}",
+        "{} in {} rounds: p50 of Gets is {} and p99 {} of that alone, {:+.0} µs{left}",
         experiment.name(),
         p50.ratios.len(),
         in_rounds(p50),
-        in_rounds(p99)
+        in_rounds(p99),
+        p99_more_us
     )
 }
 

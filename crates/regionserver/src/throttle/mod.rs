@@ -37,8 +37,10 @@ const ROUND: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::fro
 const OF_WAIT: u32 = 2;
 /// So many are given out before others may use the gate.
 const PORTION: usize = 16;
-/// How often is looked for parked calls whose clients are gone.
+/// How often is looked whether connections were closed, and for the parked calls of those.
 const SWEEP: Duration = Duration::from_millis(100);
+/// How often is looked in any case, for calls whose time is over: each costs a line or two of memory, and nobody else may use the gate.
+const FULL_SWEEP: Duration = Duration::from_secs(1);
 /// The same while none is parked.
 const IDLE_SWEEP: Duration = Duration::from_secs(10);
 
@@ -183,14 +185,16 @@ impl Throttles {
     /// The life of the thread that wakes calls.
     pub fn run(self: &Arc<Self>) {
         let mut state = self.state.lock();
-        let mut swept = Instant::now();
+        let (mut swept, mut closings) = (Instant::now(), martite_rpc::closings());
         while !state.stopped {
             let (mut woken, now_ns) = (Woken::default(), self.now_ns());
             while state.gate.wake(now_ns, |parked| parked.is_gone(), &mut woken, PORTION) {
                 // Network threads may wait for it.
                 MutexGuard::bump(&mut state);
             }
-            if swept.elapsed() >= SWEEP {
+            let since = swept.elapsed();
+            if since >= FULL_SWEEP || since >= SWEEP && martite_rpc::closings() != closings {
+                closings = martite_rpc::closings();
                 woken.gone.extend(state.gate.sweep(self.now_ns(), |parked| parked.is_gone()));
                 swept = Instant::now();
             }
@@ -202,7 +206,7 @@ impl Throttles {
             state.round_ends_ns = self.ns(round_ends);
             match state.gate.next_due_ns() {
                 Some(due_ns) => {
-                    let until_ns = due_ns.min(self.ns(swept + SWEEP)).max(state.round_ends_ns);
+                    let until_ns = due_ns.min(self.ns(Instant::now() + SWEEP)).max(state.round_ends_ns);
                     state.sleeps_until_ns = until_ns;
                     let left = Duration::from_nanos(until_ns.saturating_sub(self.now_ns()));
                     self.wake.wait_for(&mut state, left);
