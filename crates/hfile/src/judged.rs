@@ -9,7 +9,8 @@ use martite_env::prefetch::LINE_BYTES;
 const MOST_IN_ROW: usize = 64;
 
 /// Of a cell that is as long, no more is asked for ahead than this: its key and the beginning of its value are what most look at. Who
-/// looks through all of it asks for the rest, and for what is behind it, a piece at a time (SubstringComparator does).
+/// looks through all of it asks for the rest, and for what is behind it in memory, a piece at a time (SubstringComparator does); the
+/// next block lies elsewhere.
 const LONG_BYTES: usize = 8 * LINE_BYTES;
 
 /// Which cells are judged.
@@ -68,9 +69,12 @@ impl Scanner {
             let (mut cell, mut cells, mut decided) = (first, 0, false);
             let mut last_column: Option<&[u8]> = None;
             first = loop {
-                let is_long = (cell.end - cell.start) as usize >= LONG_BYTES;
-                let way = if is_long { LONG_BYTES } else { AHEAD_BYTES };
-                ahead.prefetch(payload, cell.start as usize, way);
+                if (cell.end - cell.start) as usize >= LONG_BYTES {
+                    ahead.prefetch(payload, cell.start as usize, LONG_BYTES);
+                    ahead.prefetch_behind(payload, cell.start as usize, AHEAD_BYTES);
+                } else {
+                    ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
+                }
                 if !decided {
                     let key = cell.key(payload);
                     let column = &key[..key.len() - key::TS_TYPE_SIZE];

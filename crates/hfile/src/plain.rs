@@ -477,6 +477,18 @@ impl Ahead<'_> {
             prefetch(&payload[asked..asked + 1]);
             asked += LINE_BYTES;
         }
+        *self.asked = asked;
+        self.prefetch_behind(payload, at, way);
+    }
+
+    /// The same of the block behind only.
+    #[inline(always)]
+    pub(crate) fn prefetch_behind(&mut self, payload: &[u8], at: usize, way: usize) {
+        let end = at + way;
+        if end <= payload.len() || self.behind.is_empty() {
+            return;
+        }
+        let mut asked = (*self.asked).max(payload.len());
         while asked < end
             && let Some(byte) = asked.checked_sub(payload.len()).and_then(|at| self.behind.get(at..=at))
         {
