@@ -1,6 +1,6 @@
 //! Rows of plain cells that are judged where they lie: what a scan spends its time with when its filter refuses most rows.
 
-use crate::{Scanner, cells::CellAt, plain::AHEAD_BYTES};
+use crate::{BlockSource, Scanner, cells::CellAt, plain::AHEAD_BYTES};
 use bytes::Bytes;
 use martite_cell::{CellRef, CellType, key};
 use martite_env::prefetch::LINE_BYTES;
@@ -48,17 +48,43 @@ pub trait RowJudge {
     fn cell(&mut self, cell: &CellRef<'_>) -> Verdict;
     /// The row is over: whether it is refused.
     fn refuses(&mut self) -> bool;
+    /// A block is over: whether rows of the next one are to be judged, too.
+    fn goes_on(&mut self) -> bool;
 }
 
 impl Scanner {
-    /// Passes over the row that begins here and those behind it that `judge` refuses, inside the block, until that are `most`
-    /// cells; returns how many. The rows consist of puts without tags, one of each column: it stops at the first cell of any
-    /// other row.
-    pub fn pass_judged(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> usize {
+    /// Passes over the row that begins here and those behind it that `judge` refuses, as long as the blocks behind are at hand, until
+    /// that are `most` cells; returns how many. The rows consist of puts without tags, one of each column: it stops at the first cell
+    /// of any other row.
+    pub fn pass_judged(
+        &mut self,
+        rules: JudgeRules<'_>,
+        most: usize,
+        judge: &mut impl RowJudge,
+        src: &dyn BlockSource,
+    ) -> usize {
+        let mut passed = 0;
+        while passed < most {
+            let (cells, is_over) = self.pass_judged_in_block(rules, most - passed, judge);
+            passed += cells;
+            if !is_over {
+                break;
+            }
+            self.step_ahead(src);
+            if !judge.goes_on() {
+                break;
+            }
+        }
+        passed
+    }
+
+    /// True: the last row of the block was refused, too, and is passed over by a step into the block behind, which is at hand.
+    fn pass_judged_in_block(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> (usize, bool) {
         self.ask_for_keys();
         let layout = self.reader().layout();
-        let Some((payload, current, mut ahead)) = self.current() else { return 0 };
-        let (mut first, mut passed) = (*current, 0);
+        let one_row = self.is_for_one_row();
+        let Some((payload, current, mut ahead)) = self.current() else { return (0, false) };
+        let (mut first, mut passed, mut is_last) = (*current, 0, false);
         'rows: while passed < most {
             let first_key = first.key(payload);
             let row = key::row(first_key);
@@ -93,13 +119,21 @@ impl Scanner {
                     }
                 }
                 cells += 1;
-                // Where the block ends the row may go on.
                 match CellAt::parse_inline(payload, cell.end, layout) {
                     Some(next) if cells <= MOST_IN_ROW => {
                         if !key::is_in_row(next.key(payload), row_prefix) {
                             break next;
                         }
                         cell = next;
+                    }
+                    // Where the block ends the row may go on in the next one.
+                    None if cell.end as usize == payload.len()
+                        && !one_row
+                        && cells <= MOST_IN_ROW
+                        && ahead.begins_another_row(row_prefix, layout) =>
+                    {
+                        is_last = true;
+                        break first;
                     }
                     _ => break 'rows,
                 }
@@ -108,8 +142,11 @@ impl Scanner {
                 break;
             }
             passed += cells;
+            if is_last {
+                return (passed, true);
+            }
             *current = first;
         }
-        passed
+        (passed, false)
     }
 }

@@ -469,6 +469,12 @@ pub(crate) struct Ahead<'a> {
 }
 
 impl Ahead<'_> {
+    /// Whether the block behind is known, and does not go on with the row.
+    #[inline]
+    pub(crate) fn begins_another_row(&self, row_prefix: &[u8], layout: Layout) -> bool {
+        CellAt::parse(self.behind, 0, layout).is_some_and(|first| !key::is_in_row(first.key(self.behind), row_prefix))
+    }
+
     /// Asks for the memory of what comes, a little at a time.
     #[inline(always)]
     pub(crate) fn prefetch(&mut self, payload: &[u8], at: usize, way: usize) {

@@ -130,6 +130,24 @@ impl Scanner {
         self.step_past_candidate(src)
     }
 
+    /// Whether it stays in a row that a Get reads.
+    pub(crate) fn is_for_one_row(&self) -> bool {
+        self.only_row.is_some()
+    }
+
+    /// To the first cell of the block behind this one, which is at hand.
+    pub(crate) fn step_ahead(&mut self, src: &dyn BlockSource) {
+        let (Some(ahead), Some(place)) = (self.ahead.clone(), self.path.next_place(&self.reader)) else { return };
+        // Whoever counts blocks, or keeps those that are used, is to know of it.
+        let block = match self.reader.fetch_data(place, self.cache_blocks, src) {
+            Ok(Step::Ready(block)) => block,
+            _ => ahead,
+        };
+        self.path.advance();
+        // It has a first cell, so there is nothing to wait for.
+        let _ = self.settle_at_first(block, src);
+    }
+
     /// In `block`, to which the path leads.
     fn settle_at_first(&mut self, block: Arc<Block>, src: &dyn BlockSource) -> Step<()> {
         self.asked_bytes = match (self.ahead.take(), &self.block) {

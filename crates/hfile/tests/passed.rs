@@ -1,12 +1,13 @@
-//! `Scanner::pass_rows` against the same rules, cell by cell.
+//! `Scanner::pass_rows` and `Scanner::pass_judged` against the same rules, cell by cell.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod support;
 
-use martite_cell::{CellType, OwnedCell, key};
+use martite_cell::{CellRef, CellType, OwnedCell, key};
 use martite_hfile::{
-    Block, BlockRequest, BlockSource, FileSource, HFileError, NEAR_CELLS, Reader, Scanner, WriterOptions,
+    Block, BlockRequest, BlockSource, FileSource, HFileError, JudgeRules, NEAR_CELLS, Reader, RowJudge, Scanner,
+    Verdict, WriterOptions,
 };
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 use support::{Dice, drive, open, sort, write};
@@ -86,20 +87,25 @@ fn cells(shape: Shape, dice: &mut Dice) -> Vec<OwnedCell> {
     cells
 }
 
+/// Of each cell whether it is the last of its block; reads all of them.
+fn lasts(cells: &[OwnedCell], scanner: &mut Scanner, src: &Kept<'_>) -> Vec<bool> {
+    let mut lasts = Vec::new();
+    drive(scanner, |s| s.seek_to_first(src));
+    for _ in cells {
+        lasts.push(scanner.is_last_in_block());
+        drive(scanner, |s| s.next(src));
+    }
+    assert!(lasts.iter().filter(|last| **last).count() > 5);
+    lasts
+}
+
 fn compare(shape: Shape, seed: u64) {
     let dice = &mut Dice::new(seed);
     let cells = cells(shape, dice);
     let (bytes, _) = write(&cells, WriterOptions { block_size: 10_000, ..WriterOptions::default() });
     let src = Kept { file: FileSource { file: &bytes }, blocks: RefCell::default() };
     let mut scanner = Scanner::new(open(&bytes), true);
-    // The last cell of each block.
-    let mut lasts = Vec::new();
-    drive(&mut scanner, |s| s.seek_to_first(&src));
-    for _ in &cells {
-        lasts.push(scanner.is_last_in_block());
-        drive(&mut scanner, |s| s.next(&src));
-    }
-    assert!(lasts.iter().filter(|last| **last).count() > 5);
+    let lasts = lasts(&cells, &mut scanner, &src);
     for refused_of_ten in [0, 5, 9, 10] {
         drive(&mut scanner, |s| s.seek_to_first(&src));
         let mut at = 0;
@@ -141,5 +147,99 @@ fn compare(shape: Shape, seed: u64) {
 fn rows_are_passed_as_one_by_one() {
     for shape in SHAPES {
         (1..5).for_each(|seed| compare(shape, seed));
+    }
+}
+
+/// Refuses rows as it is told, and keeps what it was shown.
+struct Told<'a> {
+    answers: &'a [bool],
+    rows: Vec<Vec<u8>>,
+    cells: usize,
+    /// Blocks that may follow.
+    blocks: usize,
+}
+
+impl RowJudge for Told<'_> {
+    fn begin(&mut self, row: &[u8]) -> bool {
+        self.rows.push(row.to_vec());
+        true
+    }
+    fn cell(&mut self, _: &CellRef<'_>) -> Verdict {
+        self.cells += 1;
+        Verdict::Next
+    }
+    fn refuses(&mut self) -> bool {
+        self.answers[self.rows.len() - 1]
+    }
+    fn goes_on(&mut self) -> bool {
+        self.blocks = self.blocks.saturating_sub(1);
+        self.blocks > 0
+    }
+}
+
+const ALL: JudgeRules<'_> = JudgeRules { oldest: 0, newest: u64::MAX, columns: None };
+
+fn compare_judged(shape: Shape, seed: u64) {
+    let dice = &mut Dice::new(seed);
+    let cells = cells(shape, dice);
+    let row_of = |at: usize| cells.get(at).map(|cell| cell.as_ref().row());
+    let (bytes, _) = write(&cells, WriterOptions { block_size: 10_000, ..WriterOptions::default() });
+    let src = Kept { file: FileSource { file: &bytes }, blocks: RefCell::default() };
+    let mut scanner = Scanner::new(open(&bytes), true);
+    let lasts = lasts(&cells, &mut scanner, &src);
+    // A block that is not entered by a step does not know the next.
+    let sought = lasts.iter().position(|last| *last).map_or(0, |last| last + 1);
+    let mut crossed = 0;
+    for refused_of_ten in [0, 5, 9, 10] {
+        drive(&mut scanner, |s| s.seek_to_first(&src));
+        let mut at = 0;
+        while at < cells.len() {
+            let most = if dice.roll(4) == 0 { 1 + dice.roll(6) } else { 1000 } as usize;
+            let answers: Vec<bool> = (0..500).map(|_| dice.roll(10) < refused_of_ten).collect();
+            let blocks = 1 + dice.roll(4) as usize;
+            let mut judge = Told { answers: &answers, rows: Vec::new(), cells: 0, blocks };
+            let passed = scanner.pass_judged(ALL, most, &mut judge, &src);
+
+            let (from, mut blocks_left) = (at, blocks);
+            let (mut rows, mut shown) = (Vec::new(), 0);
+            while at - from < most {
+                let row = row_of(at);
+                rows.extend(row.map(<[u8]>::to_vec));
+                let len = cells[at..].iter().take_while(|cell| Some(cell.as_ref().row()) == row).count();
+                // A row whose block ends before it does is left to others; nothing is behind the last block.
+                let in_block = lasts[at..at + len].iter().position(|last| *last).map_or(len, |last| last + 1);
+                shown += in_block;
+                let is_left = in_block < len || at + len == sought || at + len == cells.len();
+                if is_left || !answers[rows.len() - 1] {
+                    break;
+                }
+                at += len;
+                if lasts[at - 1] {
+                    crossed += 1;
+                    blocks_left = blocks_left.saturating_sub(1);
+                    if blocks_left == 0 {
+                        break;
+                    }
+                }
+            }
+            let what = format!("{}, seed {seed}, from {from}, {most} at most, {blocks} blocks", shape.name);
+            assert_eq!((judge.rows, judge.cells, passed), (rows, shown, at - from), "{what}");
+            assert!(scanner.peek().unwrap() == cells[at].as_ref(), "{what}");
+            // The row that was not passed is left cell by cell.
+            let row = row_of(at);
+            while at < cells.len() && row_of(at) == row {
+                at += 1;
+                drive(&mut scanner, |s| s.next(&src));
+            }
+            assert!(scanner.peek() == cells.get(at).map(OwnedCell::as_ref), "{what}");
+        }
+    }
+    assert!(crossed > 5, "{}", shape.name);
+}
+
+#[test]
+fn rows_are_judged_as_one_by_one() {
+    for shape in SHAPES {
+        (1..5).for_each(|seed| compare_judged(shape, seed));
     }
 }

@@ -4,12 +4,15 @@ use super::rows::RowBounds;
 use martite_cell::CellRef;
 use martite_filter::{Filter, ReturnCode};
 use martite_hfile::{RowJudge, Verdict};
+use std::cell::Cell;
 
 /// Says of a row what a reader of it would say, as long as that is a refusal. Of anything else it says nothing.
 pub(super) struct Judge<'a> {
     pub filter: &'a mut Filter,
     pub bounds: &'a RowBounds,
     pub stop_row: &'a [u8],
+    /// Bytes of blocks read so far, and how many end the call.
+    pub block_bytes: (&'a Cell<u64>, u64),
     /// Rows refused.
     pub refused: u64,
     /// Of the current row.
@@ -19,9 +22,14 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// None if the filter does not judge each row by itself.
-    pub(super) fn new(filter: &'a mut Filter, bounds: &'a RowBounds, stop_row: &'a [u8]) -> Option<Judge<'a>> {
+    pub(super) fn new(
+        filter: &'a mut Filter,
+        bounds: &'a RowBounds,
+        stop_row: &'a [u8],
+        block_bytes: (&'a Cell<u64>, u64),
+    ) -> Option<Judge<'a>> {
         let may_judge = filter.is_row_local() && !bounds.reversed;
-        may_judge.then_some(Judge { filter, bounds, stop_row, refused: 0, included: 0, included_bytes: 0 })
+        may_judge.then_some(Judge { filter, bounds, stop_row, block_bytes, refused: 0, included: 0, included_bytes: 0 })
     }
 }
 
@@ -62,5 +70,10 @@ impl RowJudge for Judge<'_> {
         let refused = self.filter.failure().is_none() && (self.included == 0 || self.filter.filter_row());
         self.refused += u64::from(refused);
         refused
+    }
+
+    fn goes_on(&mut self) -> bool {
+        let (read, end) = self.block_bytes;
+        read.get() < end
     }
 }

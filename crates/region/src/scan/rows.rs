@@ -526,10 +526,12 @@ impl Rows {
     /// they lie.
     fn pass_judged(&mut self, read: &mut RowRead<'_>) {
         let most = self.cells_to_next_check(read);
-        let Rows { families, bounds, stop_row, row: last, .. } = self;
+        let Rows { families, bounds, stop_row, block_bytes_end, row: last, .. } = self;
         let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return };
-        let Some(mut judge) = Judge::new(filter, bounds, stop_row) else { return };
-        let cells = only.scanner.pass_judged(most, &mut judge);
+        let Some(mut judge) = Judge::new(filter, bounds, stop_row, (read.block_bytes, *block_bytes_end)) else {
+            return;
+        };
+        let cells = only.scanner.pass_judged(most, &mut judge, read.src);
         if cells > 0 {
             keep_row(last, &only.scanner);
         }

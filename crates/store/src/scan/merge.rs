@@ -62,6 +62,9 @@ impl<J: RowJudge> RowJudge for Alone<'_, J> {
     fn refuses(&mut self) -> bool {
         self.judge.refuses()
     }
+    fn goes_on(&mut self) -> bool {
+        self.judge.goes_on()
+    }
 }
 
 pub(super) struct Merge {
@@ -299,9 +302,15 @@ impl Merge {
 
     /// Forward scans: passes over the row that begins at the top and over those behind it that `judge` refuses, under the same
     /// conditions; how many cells.
-    pub(super) fn pass_judged(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> usize {
+    pub(super) fn pass_judged(
+        &mut self,
+        rules: JudgeRules<'_>,
+        most: usize,
+        judge: &mut impl RowJudge,
+        src: &dyn BlockSource,
+    ) -> usize {
         let Some((file, others)) = self.file_and_others() else { return 0 };
-        let passed = file.pass_judged(rules, most, &mut Alone { judge, others });
+        let passed = file.pass_judged(rules, most, &mut Alone { judge, others }, src);
         self.sink_after(passed);
         passed
     }

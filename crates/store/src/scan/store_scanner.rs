@@ -344,11 +344,11 @@ impl StoreScanner {
 
     /// Forward scans, between rows: passes over rows that `judge` refuses, about `most` cells of them at most, as far as each
     /// of their cells is plain and can be judged where it lies; how many cells.
-    pub fn pass_judged(&mut self, most: usize, judge: &mut impl RowJudge) -> usize {
+    pub fn pass_judged(&mut self, most: usize, judge: &mut impl RowJudge, src: &dyn BlockSource) -> usize {
         if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
             return 0;
         }
-        self.matcher.judge_rules().map_or(0, |rules| self.merge.pass_judged(rules, most, judge))
+        self.matcher.judge_rules().map_or(0, |rules| self.merge.pass_judged(rules, most, judge, src))
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.
