@@ -141,7 +141,7 @@ pub struct Left {
     pub of_left: f64,
 }
 
-/// `free` beside others, in shares of its own alone, round by round.
+/// `free` beside others, in shares of its own alone, or beside the same user when that is idle (`isolation`), round by round.
 #[derive(Debug, Clone, Serialize)]
 pub struct InTurns {
     pub experiment: Experiment,
@@ -348,7 +348,7 @@ fn of_left(runs: &[Run]) -> Option<f64> {
 }
 
 impl InTurns {
-    /// Each round's runs: `free` alone first, beside the other last.
+    /// Each round's runs: what it is compared with first, `free` beside the other last.
     pub fn of(experiment: Experiment, rounds: &[Vec<Run>]) -> Option<InTurns> {
         let latency = |run: Option<&Run>| run.map(|run| run.free.latency);
         let pairs = rounds.iter().filter_map(|round| latency(round.last()).zip(latency(round.first())));

@@ -1,5 +1,6 @@
 //! The tables that a terminal shows: for each server what the limits did, then the latencies, then what was asked beside.
 
+use super::options::Experiment;
 use super::plan::{Limit, Unit};
 use super::results::{Change, Crowd, InTurns, Kept, Left, Report, Run, ServerResults, User};
 use super::rounds::Rounds;
@@ -189,8 +190,9 @@ pub fn in_turns(of: &InTurns) -> String {
     let left = of_left
         .as_ref()
         .map_or_else(String::new, |left| format!("; batch gets {} of what they leave", in_rounds(left)));
+    let reference = if *experiment == Experiment::Isolation { "beside the same user idle" } else { "alone" };
     format!(
-        "{} in {} rounds: p50 of Gets is {} and p99 {} of that alone, {:+.0} µs{left}",
+        "{} in {} rounds: p50 of Gets is {} and p99 {} of that {reference}, {:+.0} µs{left}",
         experiment.name(),
         p50.ratios.len(),
         in_rounds(p50),
