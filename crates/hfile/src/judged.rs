@@ -1,17 +1,16 @@
 //! Rows of plain cells that are judged where they lie: what a scan spends its time with when its filter refuses most rows.
 
-use crate::{BlockSource, Scanner, cells::CellAt, plain::AHEAD_BYTES};
+use crate::{BlockSource, Scanner, cells::CellAt, plain::AHEAD_BYTES, scanner::Current};
 use bytes::Bytes;
 use martite_cell::{CellRef, CellType, key};
-use martite_env::prefetch::LINE_BYTES;
+use martite_env::prefetch::{LINE_BYTES, Through};
 
 /// A row of more cells is left to others: what was looked at is looked at once more then.
 const MOST_IN_ROW: usize = 64;
 
-/// Of a cell that is as long, no more is asked for ahead than this: its key and the beginning of its value are what most look at. Who
-/// looks through all of it asks for the rest, and for what is behind it in memory, a piece at a time (SubstringComparator does); the
-/// next block lies elsewhere.
-const LONG_BYTES: usize = 8 * LINE_BYTES;
+/// Of a cell that is as long, its key and the beginning of its value are asked for ahead, which is what most look at. Who looks through
+/// all of it asks for the rest a piece at a time, and for what comes behind it (SubstringComparator does).
+const LONG_BYTES: u32 = 8 * LINE_BYTES as u32;
 
 /// Which cells are judged.
 #[derive(Debug, Clone, Copy)]
@@ -80,11 +79,12 @@ impl Scanner {
 
     /// True: the last row of the block was refused, too, and is passed over by a step into the block behind, which is at hand.
     fn pass_judged_in_block(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> (usize, bool) {
-        self.ask_for_keys();
         let layout = self.reader().layout();
         let one_row = self.is_for_one_row();
-        let Some((payload, current, mut ahead)) = self.current() else { return (0, false) };
+        let Some(Current { block, cell: current, keys_asked, mut ahead }) = self.current() else { return (0, false) };
+        let payload = block.payload();
         let (mut first, mut passed, mut is_last) = (*current, 0, false);
+        let _way = Through::new(payload, ahead.behind);
         'rows: while passed < most {
             let first_key = first.key(payload);
             let row = key::row(first_key);
@@ -95,9 +95,8 @@ impl Scanner {
             let (mut cell, mut cells, mut decided) = (first, 0, false);
             let mut last_column: Option<&[u8]> = None;
             first = loop {
-                if (cell.end - cell.start) as usize >= LONG_BYTES {
-                    ahead.prefetch(payload, cell.start as usize, LONG_BYTES);
-                    ahead.prefetch_behind(payload, cell.start as usize, AHEAD_BYTES);
+                if cell.end - cell.start >= LONG_BYTES {
+                    *keys_asked = block.marks().prefetch_keys(*keys_asked, cell.start, payload);
                 } else {
                     ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
                 }

@@ -6,6 +6,7 @@ use crate::{
     marked_rows::MarkedRows,
     marks::{MARKS_AHEAD, Marks},
     plain::Lying,
+    scanner::Current,
 };
 use martite_cell::key;
 
@@ -26,7 +27,9 @@ impl Scanner {
     #[inline]
     pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
         let layout = self.reader().layout();
-        let Some((block, current, asked)) = self.current_in_block() else { return Passed::default() };
+        let Some(Current { block, cell: current, keys_asked: asked, .. }) = self.current() else {
+            return Passed::default();
+        };
         let (payload, marks) = (block.payload(), block.marks());
         let mut at = current.start as usize;
         let mark = marks.mark_at(current.start);

@@ -7,6 +7,7 @@
 use crate::{
     NEAR_CELLS, Scanner,
     cells::{CellAt, Layout, seq_id},
+    scanner::Current,
 };
 use bytes::Bytes;
 use martite_cell::order::compare_without_row;
@@ -373,11 +374,11 @@ impl Scanner {
     #[inline]
     pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
         let layout = self.reader().layout();
-        let Some((payload, current, ahead)) = self.current() else { return PlainTaken::NONE };
-        let mut at = current.start as usize;
+        let Some(Current { block, cell, ahead, .. }) = self.current() else { return PlainTaken::NONE };
+        let (payload, mut at) = (block.payload(), cell.start as usize);
         let taken = take_lying(payload, layout, &mut at, ahead, rules, out);
-        if let Some(cell) = CellAt::parse(payload, at as u32, layout) {
-            *current = cell;
+        if let Some(taken_to) = CellAt::parse(payload, at as u32, layout) {
+            *cell = taken_to;
         }
         taken
     }
@@ -483,18 +484,6 @@ impl Ahead<'_> {
             prefetch(&payload[asked..asked + 1]);
             asked += LINE_BYTES;
         }
-        *self.asked = asked;
-        self.prefetch_behind(payload, at, way);
-    }
-
-    /// The same of the block behind only.
-    #[inline(always)]
-    pub(crate) fn prefetch_behind(&mut self, payload: &[u8], at: usize, way: usize) {
-        let end = at + way;
-        if end <= payload.len() || self.behind.is_empty() {
-            return;
-        }
-        let mut asked = (*self.asked).max(payload.len());
         while asked < end
             && let Some(byte) = asked.checked_sub(payload.len()).and_then(|at| self.behind.get(at..=at))
         {

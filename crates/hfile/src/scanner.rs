@@ -40,6 +40,15 @@ pub struct Scanner {
     aimed_key: Vec<u8>,
 }
 
+/// Where a scanner stands.
+pub(crate) struct Current<'a> {
+    pub block: &'a Block,
+    pub cell: &'a mut CellAt,
+    /// So many of the block's marks have been asked for; all of them, if it is not read from its beginning.
+    pub keys_asked: &'a mut usize,
+    pub ahead: Ahead<'a>,
+}
+
 impl Scanner {
     /// Starts before the first cell. `cache_blocks` travels in the requests for data blocks.
     pub fn new(reader: Arc<Reader>, cache_blocks: bool) -> Scanner {
@@ -75,21 +84,14 @@ impl Scanner {
     }
 
     /// The block, the place in it, and what has been asked for.
-    pub(crate) fn current(&mut self) -> Option<(&[u8], &mut CellAt, Ahead<'_>)> {
+    pub(crate) fn current(&mut self) -> Option<Current<'_>> {
         let behind = self.ahead.as_deref().map_or(&[][..], Block::payload);
-        Some((self.block.as_ref()?.payload(), self.cell.as_mut()?, Ahead { asked: &mut self.asked_bytes, behind }))
-    }
-
-    /// Asks for the memory of keys that come, some way ahead, if the block is read from its beginning.
-    pub(crate) fn ask_for_keys(&mut self) {
-        if let (Some(block), Some(cell)) = (&self.block, &self.cell) {
-            self.asked = block.marks().prefetch_keys(self.asked, cell.start, block.payload());
-        }
-    }
-
-    /// The block, the place in it, and how many marks have been asked for.
-    pub(crate) fn current_in_block(&mut self) -> Option<(&Block, &mut CellAt, &mut usize)> {
-        Some((self.block.as_deref()?, self.cell.as_mut()?, &mut self.asked))
+        Some(Current {
+            block: self.block.as_deref()?,
+            cell: self.cell.as_mut()?,
+            keys_asked: &mut self.asked,
+            ahead: Ahead { asked: &mut self.asked_bytes, behind },
+        })
     }
 
     /// The current cell's key.

@@ -12,7 +12,7 @@
 use super::Input;
 use crate::error::Result;
 use crate::required::required;
-use martite_env::prefetch::prefetch_at;
+use martite_env::prefetch::LinesAhead;
 use martite_env::wide::{Bytes, Loop, WIDE, widest};
 use martite_proto as pb;
 
@@ -117,9 +117,9 @@ impl Loop for Search<'_> {
         let Some(tail) = cell.last_chunk::<WIDE>() else { return self.run_short() };
         let mut places = Places::<B>::new(self.probes);
         let (chunks, rest) = cell.as_chunks::<WIDE>();
-        let mut from = 0;
+        let (mut from, mut ahead) = (0, LinesAhead::of(cell.as_ptr(), AHEAD_BYTES));
         for chunk in chunks {
-            prefetch_at(chunk.as_ptr().wrapping_add(AHEAD_BYTES), 1);
+            ahead.ask();
             let met = places.met(B::load(chunk), 0);
             if met != 0 && self.is_among(from, met) {
                 return Met::Wanted;
@@ -127,6 +127,7 @@ impl Loop for Search<'_> {
             from += WIDE;
         }
         if !rest.is_empty() {
+            ahead.ask();
             // Those of the last bytes that were looked at before are left out.
             let met = places.met(B::load(tail), (WIDE - rest.len()) as u32);
             if met != 0 && self.is_among(from, met) {
