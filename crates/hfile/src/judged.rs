@@ -20,6 +20,8 @@ pub struct JudgeRules<'a> {
     pub newest: u64,
     /// Qualifiers; None: all. Cells of others are passed over.
     pub columns: Option<&'a [Bytes]>,
+    /// No further row once so many cells are passed over.
+    pub most_cells: usize,
 }
 
 impl JudgeRules<'_> {
@@ -53,18 +55,13 @@ pub trait RowJudge {
 
 impl Scanner {
     /// Passes over the row that begins here and those behind it that `judge` refuses, as long as the blocks behind are at hand, until
-    /// that are `most` cells; returns how many. The rows consist of puts without tags, one of each column: it stops at the first cell
+    /// that are `most_cells`; returns how many. The rows consist of puts without tags, one of each column: it stops at the first cell
     /// of any other row.
-    pub fn pass_judged(
-        &mut self,
-        rules: JudgeRules<'_>,
-        most: usize,
-        judge: &mut impl RowJudge,
-        src: &dyn BlockSource,
-    ) -> usize {
+    pub fn pass_judged(&mut self, rules: JudgeRules<'_>, judge: &mut impl RowJudge, src: &dyn BlockSource) -> usize {
         let mut passed = 0;
-        while passed < most {
-            let (cells, is_over) = self.pass_judged_in_block(rules, most - passed, judge);
+        while passed < rules.most_cells {
+            let most_cells = rules.most_cells - passed;
+            let (cells, is_over) = self.pass_judged_in_block(JudgeRules { most_cells, ..rules }, judge);
             passed += cells;
             if !is_over {
                 break;
@@ -78,14 +75,14 @@ impl Scanner {
     }
 
     /// True: the last row of the block was refused, too, and is passed over by a step into the block behind, which is at hand.
-    fn pass_judged_in_block(&mut self, rules: JudgeRules<'_>, most: usize, judge: &mut impl RowJudge) -> (usize, bool) {
+    fn pass_judged_in_block(&mut self, rules: JudgeRules<'_>, judge: &mut impl RowJudge) -> (usize, bool) {
         let layout = self.reader().layout();
         let one_row = self.is_for_one_row();
         let Some(Current { block, cell: current, keys_asked, mut ahead }) = self.current() else { return (0, false) };
         let payload = block.payload();
         let (mut first, mut passed, mut is_last) = (*current, 0, false);
         let _way = Through::new(payload, ahead.behind);
-        'rows: while passed < most {
+        'rows: while passed < rules.most_cells {
             let first_key = first.key(payload);
             let row = key::row(first_key);
             if !judge.begin(row) {

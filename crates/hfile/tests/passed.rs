@@ -177,8 +177,6 @@ impl RowJudge for Told<'_> {
     }
 }
 
-const ALL: JudgeRules<'_> = JudgeRules { oldest: 0, newest: u64::MAX, columns: None };
-
 fn compare_judged(shape: Shape, seed: u64) {
     let dice = &mut Dice::new(seed);
     let cells = cells(shape, dice);
@@ -198,7 +196,8 @@ fn compare_judged(shape: Shape, seed: u64) {
             let answers: Vec<bool> = (0..500).map(|_| dice.roll(10) < refused_of_ten).collect();
             let blocks = 1 + dice.roll(4) as usize;
             let mut judge = Told { answers: &answers, rows: Vec::new(), cells: 0, blocks };
-            let passed = scanner.pass_judged(ALL, most, &mut judge, &src);
+            let rules = JudgeRules { oldest: 0, newest: u64::MAX, columns: None, most_cells: most };
+            let passed = scanner.pass_judged(rules, &mut judge, &src);
 
             let (from, mut blocks_left) = (at, blocks);
             let (mut rows, mut shown) = (Vec::new(), 0);

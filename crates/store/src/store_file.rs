@@ -272,14 +272,8 @@ impl StoreFileScanner {
     }
     /// See [`Scanner::pass_judged`]; halves pass nothing.
     #[inline]
-    pub fn pass_judged(
-        &mut self,
-        rules: JudgeRules<'_>,
-        most: usize,
-        judge: &mut impl RowJudge,
-        src: &dyn BlockSource,
-    ) -> usize {
-        if self.inner.half.is_some() { 0 } else { self.inner.inner.pass_judged(rules, most, judge, src) }
+    pub fn pass_judged(&mut self, rules: JudgeRules<'_>, judge: &mut impl RowJudge, src: &dyn BlockSource) -> usize {
+        if self.inner.half.is_some() { 0 } else { self.inner.inner.pass_judged(rules, judge, src) }
     }
     /// The cell under the scanner; None before the first seek and at the end.
     #[inline]

@@ -261,14 +261,14 @@ impl Columns {
     }
 
     /// What cells a filter may judge where they lie, of those in `range`.
-    pub(super) fn judge_rules(&self, range: &TimeRange) -> Option<JudgeRules<'_>> {
+    pub(super) fn judge_rules(&self, range: &TimeRange, most_cells: usize) -> Option<JudgeRules<'_>> {
         let columns = match self {
             Columns::Wildcard(_) => None,
             Columns::Explicit(explicit) => Some(&explicit.columns[..]),
         };
         let (oldest, newest) = self.wanted(range);
         let few = columns.is_none_or(|columns| columns.len() <= MOST_JUDGED);
-        few.then_some(JudgeRules { oldest, newest, columns })
+        few.then_some(JudgeRules { oldest, newest, columns, most_cells })
     }
 
     pub(super) fn new(columns: Option<&Arc<[Bytes]>>, versions: Versions) -> Columns {

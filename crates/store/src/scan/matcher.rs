@@ -282,9 +282,11 @@ impl UserMatcher {
     }
 
     /// What plain cells a filter may judge where they lie; none if each has to be looked at.
-    pub(super) fn judge_rules(&self) -> Option<JudgeRules<'_>> {
+    pub(super) fn judge_rules(&self, most_cells: usize) -> Option<JudgeRules<'_>> {
         match &self.tracker {
-            Tracker::Plain { columns, .. } if self.may_run && !self.is_get => columns.judge_rules(&self.time_range),
+            Tracker::Plain { columns, .. } if self.may_run && !self.is_get => {
+                columns.judge_rules(&self.time_range, most_cells)
+            }
             _ => None,
         }
     }

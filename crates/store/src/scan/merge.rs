@@ -305,12 +305,11 @@ impl Merge {
     pub(super) fn pass_judged(
         &mut self,
         rules: JudgeRules<'_>,
-        most: usize,
         judge: &mut impl RowJudge,
         src: &dyn BlockSource,
     ) -> usize {
         let Some((file, others)) = self.file_and_others() else { return 0 };
-        let passed = file.pass_judged(rules, most, &mut Alone { judge, others }, src);
+        let passed = file.pass_judged(rules, &mut Alone { judge, others }, src);
         self.sink_after(passed);
         passed
     }

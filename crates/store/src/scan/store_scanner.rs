@@ -348,7 +348,7 @@ impl StoreScanner {
         if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
             return 0;
         }
-        self.matcher.judge_rules().map_or(0, |rules| self.merge.pass_judged(rules, most, judge, src))
+        self.matcher.judge_rules(most).map_or(0, |rules| self.merge.pass_judged(rules, judge, src))
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.
