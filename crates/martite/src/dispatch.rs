@@ -4,6 +4,7 @@ use martite_master::{Caller, Master};
 use martite_regionserver::{Fault, RegionServer};
 use martite_rpc::{Call, Class, Exception, Handler, Pool};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// Set up before the ports are known; the parts follow as they start.
 pub struct Dispatch {
@@ -69,6 +70,12 @@ impl Handler for Dispatch {
     fn calls(&self, calls: &mut Vec<Call>) {
         if let Some(regions) = self.regions.get() {
             regions.calls(calls);
+        }
+    }
+
+    fn between_reads(&self, now: Instant) {
+        if let Some(regions) = self.regions.get() {
+            regions.between_reads(now);
         }
     }
 }

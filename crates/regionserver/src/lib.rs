@@ -173,6 +173,12 @@ impl RegionServer {
         }
     }
 
+    /// What a network thread does between reads: calls whose turns have come go on.
+    #[inline]
+    pub fn between_reads(&self, now: Instant) {
+        self.throttles.look_by_the_way(now);
+    }
+
     /// The region that a request names, be it by a replica's name.
     pub(crate) fn region(&self, specifier: &pb::RegionSpecifier) -> Result<Arc<Region>, Fault> {
         self.readable(specifier).map(|(region, _)| region)

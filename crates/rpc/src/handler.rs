@@ -1,5 +1,7 @@
 //! [`Handler`]: what a server does with the calls that its connections read.
 
+use std::time::Instant;
+
 use crate::Call;
 
 /// Serves calls. One handler serves all connections of a server.
@@ -22,6 +24,10 @@ pub trait Handler: Send + Sync + 'static {
     /// Takes calls of one read, at most [`GATHERED`], which follow each other and each of which `gathers`; as
     /// [`Handler::call`] otherwise. Those that are left in `calls` are given to [`Handler::call`].
     fn calls(&self, _: &mut Vec<Call>) {}
+
+    /// A network thread has answered what it had read, as far as that was done at once, and looks for more: what is due may go
+    /// on. Called so often that it should mostly return at once; not by the thread that stands back behind all others.
+    fn between_reads(&self, _now: Instant) {}
 }
 
 /// So many calls are gathered at most.

@@ -329,11 +329,15 @@ impl Reactor {
         }
         let end = turn.tokens.len();
         self.write(&mut turn, unsent..end);
-        turn.tokens.clear();
-        self.turn = Some(turn);
         if self.seat.is_none() {
             stand_aside();
+        } else if let Some(Some(slot)) = turn.tokens.first().map(|token| &self.slots[*token]) {
+            let server = slot.task.link().server.clone();
+            // What panics there has nothing to do with this connection.
+            let _ = guarded(|| Ok(server.handler.between_reads(before)));
         }
+        turn.tokens.clear();
+        self.turn = Some(turn);
     }
 
     fn step(&mut self, turn: &mut Turn, place: usize) {

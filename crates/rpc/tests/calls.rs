@@ -475,6 +475,24 @@ async fn a_connection_of_low_priority_is_read_behind_all_others_until_another_ca
 }
 
 #[tokio::test]
+async fn what_is_due_goes_on_between_reads_but_not_on_the_thread_that_stands_back() {
+    let running = Running::start();
+    let (behind, other) = (std::sync::Arc::new(running.client().await), running.client().await);
+    let ask = async |client: &Client, method: &str, message: &[u8]| {
+        let answer = client.call_with(method, message, b"", CallOptions::default()).await.unwrap();
+        String::from_utf8(answer.message.to_vec()).unwrap()
+    };
+    // With nothing else to wake the thread.
+    assert!(ask(&other, "Later", b"").await.starts_with("net-"));
+    while ask(&behind, "Where", b"low").await != "net-behind" {}
+    let later = tokio::spawn(async move { ask(&behind, "Later", b"").await });
+    while !later.is_finished() {
+        ask(&other, "Echo", b"").await;
+    }
+    assert_ne!(later.await.unwrap(), "net-behind");
+}
+
+#[tokio::test]
 async fn work_for_a_connection_that_is_gone_is_dropped() {
     let mut running = Running::start();
     let mut raw = running.opened().await;

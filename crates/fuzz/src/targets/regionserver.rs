@@ -24,7 +24,7 @@ use pb::Message;
 use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub const TARGET: Target = Target {
     name: "regionserver",
@@ -114,6 +114,9 @@ impl Handler for Service {
     }
     fn calls(&self, calls: &mut Vec<Call>) {
         self.0.calls(calls);
+    }
+    fn between_reads(&self, now: Instant) {
+        self.0.between_reads(now);
     }
 }
 

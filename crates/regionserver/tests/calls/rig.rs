@@ -17,7 +17,7 @@ use pb::Message;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const ROOT: &str = "/hbase";
 /// After this it is too late.
@@ -64,6 +64,9 @@ impl Handler for Service {
     }
     fn calls(&self, calls: &mut Vec<Call>) {
         self.0.calls(calls);
+    }
+    fn between_reads(&self, now: Instant) {
+        self.0.between_reads(now);
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Echo {
     parked: mpsc::UnboundedSender<Call>,
     /// What calls of method `Hold` wait for, on the network thread.
     release: Mutex<Receiver<()>>,
+    /// Calls of method `Later`.
+    later: Mutex<Vec<Call>>,
     pool: Arc<Pool>,
 }
 
@@ -39,13 +41,14 @@ impl Handler for Echo {
             // Of low priority if the message says so; answers with the name of the thread that reads the connection.
             "Where" => {
                 call.conn.saw_priority(&*call.param == b"low");
-                let here = std::thread::current().name().unwrap_or_default().as_bytes().to_vec();
-                call.responder.ok_encoded(here, Vec::new());
+                answer_where(call);
             }
             "Hold" => {
                 self.release.lock().unwrap().recv().unwrap();
                 call.responder.ok_encoded(Vec::new(), Vec::new());
             }
+            // Answered between two reads, with the name of the thread.
+            "Later" => self.later.lock().unwrap().push(call),
             "Park" => self.parked.send(call).unwrap(),
             // Answers with as many bytes of cells as the message, read as text, says.
             "Big" => big(call),
@@ -81,6 +84,15 @@ impl Handler for Echo {
             call.responder.ok_encoded(size.clone(), Vec::new());
         }
     }
+
+    fn between_reads(&self, _: Instant) {
+        self.later.lock().unwrap().drain(..).for_each(answer_where);
+    }
+}
+
+fn answer_where(call: Call) {
+    let here = std::thread::current().name().unwrap_or_default().as_bytes().to_vec();
+    call.responder.ok_encoded(here, Vec::new());
 }
 
 fn big(call: Call) {
@@ -117,6 +129,7 @@ impl Running {
             cluster_id: cluster_id.to_owned(),
             parked: sender,
             release: Mutex::new(released),
+            later: Mutex::default(),
             pool: Pool::new(PoolOptions::new(3)).unwrap(),
         });
         let shards = Shards::start(threads).unwrap();
