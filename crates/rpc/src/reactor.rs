@@ -332,9 +332,8 @@ impl Reactor {
         if self.seat.is_none() {
             stand_aside();
         } else if let Some(Some(slot)) = turn.tokens.first().map(|token| &self.slots[*token]) {
-            let server = slot.task.link().server.clone();
             // What panics there has nothing to do with this connection.
-            let _ = guarded(|| Ok(server.handler.between_reads(before)));
+            let _ = guarded(|| Ok(slot.task.link().server.handler.between_reads(before)));
         }
         turn.tokens.clear();
         self.turn = Some(turn);

@@ -74,7 +74,7 @@ fn with_limit(server: &ServerResults, unit: Unit) -> impl Iterator<Item = &Run> 
 fn accuracy(report: &Report) -> Markup {
     let units = [
         (Unit::Requests, "requests"),
-        (Unit::Actions, "requests, a hundred in a call"),
+        (Unit::Actions, "requests in Multis"),
         (Unit::Rows, "rows"),
         (Unit::Bytes, "bytes"),
     ];
