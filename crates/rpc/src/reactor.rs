@@ -333,7 +333,10 @@ impl Reactor {
             stand_aside();
         } else if let Some(Some(slot)) = turn.tokens.first().map(|token| &self.slots[*token]) {
             // What panics there has nothing to do with this connection.
-            let _ = guarded(|| Ok(slot.task.link().server.handler.between_reads(before)));
+            let _ = guarded(|| {
+                slot.task.link().server.handler.between_reads(before);
+                Ok(())
+            });
         }
         turn.tokens.clear();
         self.turn = Some(turn);
