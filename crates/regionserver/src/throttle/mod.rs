@@ -35,8 +35,8 @@ use std::time::{Duration, Instant};
 /// connection. Nothing of a limit is lost, because a limiter saves up what passes in 20 ms.
 const ROUND: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_millis(8);
 /// The next round, while network threads give out what is due ([`Throttles::look_by_the_way`]): less than those 20 ms, should they
-/// go to sleep. A thread that is about to wake up makes each sleep of the others of its core dearer: rounds of 8 ms cost Gets 5 % of
-/// their p50, which sleep some 20,000 times a second (a virtual machine, Linux 6.18; any program with such timers does).
+/// go to sleep. The sooner a thread is to wake up, the dearer is each sleep of the others of its core: rounds of 8 ms in which nothing
+/// was to be done cost 5 % of the p50 of 60,000 Gets a second, those of 18 ms 2 to 3 % (a virtual machine, Linux 6.18).
 const ROUND_LOOKED_AFTER: Duration = Duration::from_millis(18);
 /// A round is so much shorter than those who passed last had waited.
 const OF_WAIT: u32 = 2;
