@@ -42,6 +42,8 @@ impl Drop for Hold {
 
 pub struct ScannerState {
     pub scanner: RegionScanner,
+    /// The last call worked for long: the next one will, too.
+    pub is_long: bool,
 }
 
 struct Closed {
@@ -101,7 +103,7 @@ impl Scanners {
         Arc::new(OpenScanner {
             id: self.id_base | self.next.fetch_add(1, Ordering::Relaxed) & 0xffff_ffff,
             region: opening.region,
-            state: Mutex::new(ScannerState { scanner: opening.scanner }),
+            state: Mutex::new(ScannerState { scanner: opening.scanner, is_long: false }),
             next_call_seq: AtomicU64::new(0),
             max_result_size: opening.max_result_size,
             batch: opening.batch,

@@ -23,6 +23,7 @@ use mio::{Events, Poll, Token};
 use parking_lot::Mutex;
 
 use crate::link::Link;
+use crate::others;
 use crate::pool::stand_aside;
 use crate::seat::{Seat, Spent};
 use crate::task::{Next, Task};
@@ -177,6 +178,7 @@ impl Reactor {
 
     /// The thread's life.
     pub fn run(mut self) {
+        others::begin(self.poll.registry());
         while self.take_mail() {
             if let Err(e) = self.look() {
                 tracing::error!("a network thread ends: {e}");
@@ -315,6 +317,8 @@ impl Reactor {
         turn.read_along(&self.slots);
         let (mut began, mut unsent) = (Instant::now(), 0);
         let mut before = began;
+        // The first ones' answers leave with the last's.
+        others::note_connections(turn.tokens.len() > 1 || !self.ready.is_empty());
         for place in 0..turn.tokens.len() {
             self.step(&mut turn, place);
             let now = Instant::now();

@@ -12,7 +12,7 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use crate::format::{FRAME_LEN, varint};
 use crate::header::RequestHeader;
-use crate::{Call, Connection, Exception, GATHERED, Handler, Responder};
+use crate::{Call, Connection, Exception, GATHERED, Handler, Responder, others};
 
 /// Method names remembered per connection.
 const MAX_METHODS: usize = 64;
@@ -227,6 +227,7 @@ impl Requests {
             return;
         }
         self.hand_out_gathered();
+        others::note_calls(more || batch.calls > 0);
         self.call(call);
     }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use echo::{Running, options};
 use martite_proto::{ConnectionHeader, Message, RequestHeader};
 use martite_rpc::client::{CallOptions, Client, ClientError, request_frame};
-use martite_rpc::{Call, GATHERED};
+use martite_rpc::{Call, GATHERED, ServerOptions, others_wait};
 
 fn frame(id: u32, method: &str, message: &[u8]) -> Vec<u8> {
     request_frame(id, method, message, b"", CallOptions::default())
@@ -490,6 +490,29 @@ async fn what_is_due_goes_on_between_reads_but_not_on_the_thread_that_stands_bac
         ask(&other, "Echo", b"").await;
     }
     assert_ne!(later.await.unwrap(), "net-behind");
+}
+
+#[tokio::test]
+async fn a_call_that_works_on_hears_of_others() {
+    let running = Running::on(1, ServerOptions::default());
+    let (one, other) = (running.client().await, running.client().await);
+    // Both have been served: what comes is news.
+    one.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
+    let linger = tokio::spawn(async move { one.call_with("Linger", b"", b"", CallOptions::default()).await.map(drop) });
+    while !linger.is_finished() {
+        other.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
+    }
+    linger.await.unwrap().unwrap();
+    // The connection's own calls, before it and after it, and what comes in while it works.
+    let mut raw = running.opened().await;
+    for calls in [["Linger", "Echo"], ["Echo", "Linger"]] {
+        raw.send(&[frame(1, calls[0], b""), frame(2, calls[1], b"")].concat()).await;
+        (raw.frame().await, raw.frame().await);
+    }
+    raw.send(&frame(1, "Linger", b"")).await;
+    raw.send(&frame(2, "Echo", b"")).await;
+    (raw.frame().await, raw.frame().await);
+    assert!(!others_wait(), "this is no network thread");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `ClientService.Scan`: open, next, renew and close of a scanner, in any combination that clients send.
 //!
 //! A call works in slices: the first ones on the network thread, as long as blocks are in memory; the rest, or a block
-//! that must be read, on the pool. The rules of the flags are those of HBase 2.6 `RSRpcServices.scan`.
+//! that must be read, on the pool, and all of it there if the scanner's last call took long. The rules of the flags are those of HBase 2.6 `RSRpcServices.scan`.
 
 use crate::error::Fault;
 use crate::scanners::{Hold, Lookup, OpenScanner, Opening};
@@ -12,7 +12,7 @@ use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
 use martite_region::{Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanState};
-use martite_rpc::{Call, Class, stand_aside};
+use martite_rpc::{Call, Class, others_wait, stand_aside};
 use pb::Message;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 
 /// How long a call may run on the network thread before it goes to the pool, and how often it asks.
 const INLINE: Duration = Duration::from_micros(100);
+/// The same if others wait for that thread. Less than this is hardly longer than handing it over takes; but a scan whose filter
+/// refuses rows tends to be long, and goes at once.
+const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
 const INLINE_CELLS: u64 = 250;
 /// Cells of one slice on the pool, and of one that lets others run after it.
 const SLICE_CELLS: u64 = 20_000;
@@ -41,7 +44,17 @@ struct Work {
     may_heartbeat: bool,
     close: bool,
     rows: u64,
+    /// Put off by the time in the pool's queue.
     started: Instant,
+}
+
+impl Work {
+    /// Whether it may go on on the network thread.
+    fn may_stay(&self) -> bool {
+        let worked = self.started.elapsed();
+        let is_brief = worked < INLINE_BEFORE_OTHERS && self.out.counters.rows_filtered == 0;
+        is_brief || worked < INLINE && !others_wait()
+    }
 }
 
 /// What a request names.
@@ -110,11 +123,11 @@ impl RegionServer {
         let files = self.ctx.stores.files.clone();
         work.limits.pause_after_cells = INLINE_CELLS;
         let src = files.cache_only();
-        loop {
+        while !work.scanner.state.lock().is_long {
             match step(&mut work, &src) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Err(e) => return self.fail_scan(call, &work, e),
-                Ok(Stepped::Paused) if work.started.elapsed() < INLINE => {}
+                Ok(Stepped::Paused) if work.may_stay() => {}
                 Ok(Stepped::Paused | Stepped::Blocked) => break,
             }
         }
@@ -127,9 +140,11 @@ impl RegionServer {
         let class = work.toll.class(Class::Scan);
         work.limits.pause_after_cells = if class == Class::Batch { BATCH_SLICE_CELLS } else { SLICE_CELLS };
         let mut abandoned = Abandoned { server: self.clone(), scanner: Some(work.scanner.clone()) };
+        let queued = Instant::now();
         self.pool.spawn_call(class, call, move |call| {
             // From here on the call itself ends the scanner or gives it back.
             let in_charge = abandoned.scanner.take();
+            work.started += queued.elapsed();
             loop {
                 if call.conn.is_closed() {
                     if let Some(scanner) = &in_charge {
@@ -359,6 +374,7 @@ impl RegionServer {
                 }
             }
         }
+        scanner.state.lock().is_long = started.elapsed() >= INLINE;
         let more = *response.more_results.get_or_insert(true);
         if close || !more || response.more_results_in_region == Some(false) {
             self.scanners.close(&scanner, false);

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use martite_proto::{Message, ResponseHeader};
 use martite_rpc::client::{Client, ClientOptions};
-use martite_rpc::{Call, Class, Counters, Exception, Handler, Pool, PoolOptions, Server, ServerOptions, Shards};
+use martite_rpc::{
+    Call, Class, Counters, Exception, Handler, Pool, PoolOptions, Server, ServerOptions, Shards, others_wait,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
@@ -55,6 +57,11 @@ impl Handler for Echo {
             "BigInPool" => self.pool.spawn_call(Class::Scan, call, big),
             "Burn" => {
                 while call.responder.is_connected() && burned.elapsed() < Duration::from_micros(100) {}
+                call.responder.ok_encoded(Vec::new(), Vec::new());
+            }
+            // On the network thread until others wait for that.
+            "Linger" => {
+                while call.responder.is_connected() && !others_wait() {}
                 call.responder.ok_encoded(Vec::new(), Vec::new());
             }
             "Fail" => call.responder.fail(Exception::do_not_retry("as asked")),
