@@ -507,11 +507,13 @@ async fn a_call_that_works_on_hears_of_others() {
     let mut raw = running.opened().await;
     for calls in [["Linger", "Echo"], ["Echo", "Linger"]] {
         raw.send(&[frame(1, calls[0], b""), frame(2, calls[1], b"")].concat()).await;
-        (raw.frame().await, raw.frame().await);
+        raw.frame().await;
+        raw.frame().await;
     }
     raw.send(&frame(1, "Linger", b"")).await;
     raw.send(&frame(2, "Echo", b"")).await;
-    (raw.frame().await, raw.frame().await);
+    raw.frame().await;
+    raw.frame().await;
     assert!(!others_wait(), "this is no network thread");
 }
 
