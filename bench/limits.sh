@@ -8,6 +8,7 @@
 # Columns: observed ÷ limit over the whole time; the least and the most of any second; operations that succeeded and failed; the server's CPU for one.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/martite.sh"
 limits=10,100,999,1500,10000,100000x100,10000rows,10MiB threads=20 warmup=3 seconds=10
 hbase='' martite=$here/../target/release/martite out=$here/../target/limits.md
 while [ $# -gt 0 ]; do
@@ -21,28 +22,8 @@ work=$(mktemp -d)
 conf=$work/conf
 mkdir -p "$(dirname "$out")" "$conf" "$work/classes"
 server=''
-stop() {
-  if [ -n "$server" ]; then kill "$server" 2> /dev/null || true; while kill -0 "$server" 2> /dev/null; do sleep 0.1; done; fi
-  server=''
-}
-cleanup() { stop; rm -rf "$work"; }
+cleanup() { stop_server; rm -rf "$work"; }
 trap cleanup EXIT
-
-start_martite() {
-  "$martite" start --data "$work/data" --hostname localhost --memory 2g --zookeeper-port 0 --master-port 0 --regionserver-port 0 \
-    > "$work/ready" 2> "$work/server.log" &
-  server=$!
-  until grep -q '^ready' "$work/ready"; do
-    kill -0 "$server" || { tail "$work/server.log" >&2; exit 1; }
-    sleep 0.02
-  done
-  cat > "$conf/hbase-site.xml" <<XML
-<configuration>
-  <property><name>hbase.zookeeper.quorum</name><value>localhost</value></property>
-  <property><name>hbase.zookeeper.property.clientPort</name><value>$(sed -n 's/.*zookeeper=[^ ]*:\([0-9]*\).*/\1/p' "$work/ready")</value></property>
-</configuration>
-XML
-}
 
 start_hbase() {
   QUOTAS=true "$here/hbase.sh" start "$work/hbase"
@@ -64,6 +45,6 @@ javac -d "$work/classes" -cp "$(cat "$work/classpath")" "$here/Limits.java"
   printf '%s threads, %s s each.\n\n' "$threads" "$seconds"
   echo "| server | limit | observed ÷ limit | any second | succeeded | failed | server CPU, µs an operation |"
   echo "|---|---|---|---|---|---|---|"
-  start_martite; measure martite; stop
-  if [ -n "$hbase" ]; then start_hbase; measure HBase; stop; fi
+  start_martite "$martite" "$work" "$conf" --memory 2g; measure martite; stop_server
+  if [ -n "$hbase" ]; then start_hbase; measure HBase; stop_server; fi
 } | tee "$out"

@@ -10,6 +10,7 @@
 # WRAP: a command before each run of a client, such as "taskset -c 1". A ratio is off if it is more than 5 % from 1 and draws do not explain it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/martite.sh"
 parts=keys,runs,integrity workloads=load,a,b,c,d,e,f records=100000 target=2000 seconds=30 rounds=2 threads=10 draws=300000
 hbase='' martite=$here/../target/release/martite out=$here/../target/ycsb-agreement.md
 while [ $# -gt 0 ]; do
@@ -26,7 +27,7 @@ mkdir -p "$(dirname "$out")" "$conf" "$work/classes" "$results"
 server='' jmx=''
 cleanup() {
   [ -z "$hbase" ] || "$here/hbase.sh" stop "$work/hbase" 2> /dev/null || true
-  if [ -n "$server" ]; then kill "$server" 2> /dev/null || true; while kill -0 "$server" 2> /dev/null; do sleep 0.1; done; fi
+  stop_server
   rm -rf "$work"
 }
 trap cleanup EXIT
@@ -136,22 +137,8 @@ start() {
     server=$(cat "$work/hbase/pid"); cp "$work/hbase/conf/hbase-site.xml" "$conf/"
     return
   fi
-  "$martite" start --data "$work/data" --hostname localhost --memory 4g --zookeeper-port 0 --master-port 0 --regionserver-port 0 \
-    --regionserver-info-port 0 -D hbase.wal.hsync=false > "$work/ready" 2> "$work/server.log" &
-  server=$!
-  until grep -q '^ready' "$work/ready"; do
-    kill -0 "$server" || { tail "$work/server.log" >&2; exit 1; }
-    sleep 0.02
-  done
-  local zookeeper
-  zookeeper=$(sed -n 's/.*zookeeper=[^ ]*:\([0-9]*\).*/\1/p' "$work/ready")
+  start_martite "$martite" "$work" "$conf" --memory 4g --regionserver-info-port 0 -D hbase.wal.hsync=false
   jmx=http://localhost:$(sed -n 's/.*regionserverinfo=[^ ]*:\([0-9]*\).*/\1/p' "$work/ready")
-  cat > "$conf/hbase-site.xml" <<XML
-<configuration>
-  <property><name>hbase.zookeeper.quorum</name><value>localhost</value></property>
-  <property><name>hbase.zookeeper.property.clientPort</name><value>$zookeeper</value></property>
-</configuration>
-XML
 }
 
 shell() { "$martite" shell -n --conf "$conf" > "$work/shell.log" 2>&1 || { cat "$work/shell.log" >&2; exit 1; }; }

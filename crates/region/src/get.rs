@@ -380,9 +380,10 @@ pub struct Getter<'r> {
 /// The cells of so many rows are asked for at once: a processor has only so many lines under way.
 const ROWS_AHEAD: usize = 3;
 
-/// A row that is to come. Its bytes are copied: to share them costs more, while what was copied to the answer is on its way to memory.
+/// A row that is to come.
 #[derive(Default)]
 struct Expected {
+    /// A copy, so that there is nobody to count.
     row: Vec<u8>,
     /// The region has it.
     is_readable: bool,

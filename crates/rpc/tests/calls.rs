@@ -496,7 +496,7 @@ async fn what_is_due_goes_on_between_reads_but_not_on_the_thread_that_stands_bac
 async fn a_call_that_works_on_hears_of_others() {
     let running = Running::on(1, ServerOptions::default());
     let (one, other) = (running.client().await, running.client().await);
-    // Both have been served: what comes is news.
+    // Its connection is open: what comes is news.
     one.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
     let linger = tokio::spawn(async move { one.call_with("Linger", b"", b"", CallOptions::default()).await.map(drop) });
     while !linger.is_finished() {

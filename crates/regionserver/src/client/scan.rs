@@ -1,7 +1,8 @@
 //! `ClientService.Scan`: open, next, renew and close of a scanner, in any combination that clients send.
 //!
 //! A call works in slices: the first ones on the network thread, as long as blocks are in memory; the rest, or a block
-//! that must be read, on the pool, and all of it there if the scanner's last call took long. The rules of the flags are those of HBase 2.6 `RSRpcServices.scan`.
+//! that must be read, on the pool, and all of it there if the scanner's last call took long. The rules of the flags are
+//! those of HBase 2.6 `RSRpcServices.scan`.
 
 use crate::error::Fault;
 use crate::scanners::{Hold, Lookup, OpenScanner, Opening};
@@ -20,10 +21,10 @@ use std::time::{Duration, Instant};
 
 /// How long a call may run on the network thread before it goes to the pool, and how often it asks.
 const INLINE: Duration = Duration::from_micros(100);
-/// The same if others wait for that thread. Less than this is hardly longer than handing it over takes; but a scan whose filter
-/// refuses rows tends to be long, and goes at once.
-const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
 const INLINE_CELLS: u64 = 250;
+/// How long it may if others wait for that thread: a short scan is to end there all the same. One whose filter refuses rows tends to
+/// be long, and goes at once.
+const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
 /// Cells of one slice on the pool, and of one that lets others run after it.
 const SLICE_CELLS: u64 = 20_000;
 const BATCH_SLICE_CELLS: u64 = 500;
@@ -120,10 +121,13 @@ impl RegionServer {
             work.response.more_results_in_region = Some(true);
             return self.finish_scan(call, *work, None);
         }
+        if work.scanner.state.lock().is_long {
+            return self.scan_on_pool(call, work);
+        }
         let files = self.ctx.stores.files.clone();
         work.limits.pause_after_cells = INLINE_CELLS;
         let src = files.cache_only();
-        while !work.scanner.state.lock().is_long {
+        loop {
             match step(&mut work, &src) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Err(e) => return self.fail_scan(call, &work, e),
