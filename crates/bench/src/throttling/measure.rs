@@ -1,9 +1,10 @@
 //! [`Measure`]: one server's part: plan after plan, each with its limit set before and removed after it.
 
+use super::in_turns::InTurns;
 use super::options::{Experiment, SCAN_ROWS, SIFTED_ROWS, Throttling};
 use super::plan::{self, Demand, Does, LIMITED, Limit, Part, Plan};
 use super::quotas::Quotas;
-use super::results::{Beside, Change, Crowd, InTurns, Kept, Left, Run, ServerResults};
+use super::results::{Beside, Change, Crowd, Kept, Left, Run, ServerResults};
 use super::rounds::Rounds;
 use crate::Error;
 use crate::drive::{Load, MakeOp, Outcome, Timing, drive};

@@ -5,6 +5,7 @@
 //! ```
 
 mod html;
+mod in_turns;
 mod measure;
 pub mod options;
 mod plan;

@@ -1,5 +1,6 @@
 //! What a run found, as report.json has it.
 
+use super::in_turns::InTurns;
 use super::options::{Experiment, Throttling};
 use super::plan::{Limit, Part, Plan, Unit};
 use super::rounds::Rounds;
@@ -9,6 +10,7 @@ use crate::machine::Machine;
 use crate::recorder::Recorded;
 use crate::results::Numbers;
 use crate::timeline::Tally;
+use hdrhistogram::Histogram;
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]
@@ -72,6 +74,9 @@ pub struct User {
     pub rows_per_s: f64,
     pub bytes_per_s: f64,
     pub latency: Latency,
+    /// What it is of, in ns.
+    #[serde(skip)]
+    pub latencies: Histogram<u64>,
     /// Answers that were RpcThrottlingException.
     pub throttled: u64,
     /// Operations that were given up: throttled too often, or another error.
@@ -139,18 +144,6 @@ pub struct Left {
     pub rest: f64,
     /// What `batch` got of that: its rate ÷ that part of its rate alone.
     pub of_left: f64,
-}
-
-/// `free` beside others, in shares of its own alone, or beside the same user when that is idle (`isolation`), round by round.
-#[derive(Debug, Clone, Serialize)]
-pub struct InTurns {
-    pub experiment: Experiment,
-    pub p50: Rounds,
-    pub p99: Rounds,
-    /// How much longer the p99 is: the middle one of the rounds, of which a few have the machine's own pauses.
-    pub p99_more_us: f64,
-    /// What `batch` got of what was left, where there was one.
-    pub of_left: Option<Rounds>,
 }
 
 /// A limit that was changed.
@@ -240,6 +233,7 @@ impl User {
             rows_per_s: rows as f64 / seconds,
             bytes_per_s: bytes as f64 / seconds,
             latency: Latency::of(recorded),
+            latencies: recorded.latencies_ns.clone(),
             throttled,
             failed: recorded.failed,
             other_errors: recorded.other_errors,
@@ -337,30 +331,8 @@ impl Left {
     pub fn of(runs: &[Run; 4]) -> Option<Left> {
         let [_, left, batch, both] = runs;
         let (alone_per_s, per_s) = (batch.operations_per_s, both.limited.as_ref()?.operations_per_s);
-        Some(Left { beside: both.beside?, alone_per_s, per_s, rest: left.rest?, of_left: of_left(runs)? })
-    }
-}
-
-/// What `batch` gets beside `free`, of what that leaves: the runs of [`plan::priority`].
-fn of_left(runs: &[Run]) -> Option<f64> {
-    let [_, left, batch, both] = runs else { return None };
-    Some(both.limited.as_ref()?.operations_per_s / (batch.operations_per_s * left.rest?))
-}
-
-impl InTurns {
-    /// Each round's runs: what it is compared with first, `free` beside the other last.
-    pub fn of(experiment: Experiment, rounds: &[Vec<Run>]) -> Option<InTurns> {
-        let latency = |run: Option<&Run>| run.map(|run| run.free.latency);
-        let pairs = rounds.iter().filter_map(|round| latency(round.last()).zip(latency(round.first())));
-        let of = |quantile: fn(&Latency) -> f64| {
-            Rounds::of(pairs.clone().map(|(beside, alone)| (quantile(&beside), quantile(&alone))))
-        };
-        let of_left = Rounds::of(rounds.iter().filter_map(|round| of_left(round)).map(|share| (share, 1.0)));
-        let (p50, p99) = (of(|l| l.p50_us)?, of(|l| l.p99_us)?);
-        let mut more: Vec<f64> = pairs.map(|(beside, alone)| beside.p99_us - alone.p99_us).collect();
-        more.sort_by(f64::total_cmp);
-        let p99_more_us = more[more.len() / 2];
-        Some(InTurns { experiment, p50, p99, p99_more_us, of_left })
+        let rest = left.rest?;
+        Some(Left { beside: both.beside?, alone_per_s, per_s, rest, of_left: per_s / (alone_per_s * rest) })
     }
 }
 
@@ -415,14 +387,18 @@ pub mod tests {
     use crate::throttling::plan;
     use std::time::{Duration, Instant};
 
-    /// So many operations a second for three seconds, evenly.
+    /// So many operations a second for three seconds, evenly, of a millisecond each.
     fn recorded(per_second: u32, rows: u64, bytes: u64) -> Recorded {
+        lasting(Duration::from_millis(1), per_second, rows, bytes)
+    }
+
+    fn lasting(latency: Duration, per_second: u32, rows: u64, bytes: u64) -> Recorded {
         let begin = Instant::now();
         let end = begin + Duration::from_secs(3);
         let mut recorder = Recorder::new(Window { begin, end: Some(end) }, 3).unwrap();
         for nth in 0..3 * per_second {
             let at = begin + Duration::from_secs(1) * nth / per_second;
-            recorder.done(at - Duration::from_millis(1), at, rows, bytes);
+            recorder.done(at - latency, at, rows, bytes);
         }
         recorder.finish()
     }
@@ -439,6 +415,12 @@ pub mod tests {
         }
     }
 
+    /// What a plan found where operations take so long, two thousand of `free` a second.
+    pub fn run_of(plan: &Plan, latency: Duration, limited_per_s: u32) -> Run {
+        let limited = plan.limited.map(|_| lasting(latency, limited_per_s, 5, 7));
+        Run::of(plan, &outcome(limited.into_iter().chain([lasting(latency, 2000, 1, 1)]).collect()))
+    }
+
     /// Two servers: one that keeps the limit of 1,000 requests, and one that gives 900.
     pub fn report() -> Report {
         let options =
@@ -450,8 +432,7 @@ pub mod tests {
             plans.extend(plan::limits(&options, 1056));
             plans.push(plan::change(&options));
             let run = |plan: &Plan| {
-                let limited = plan.limited.map(|_| recorded(got, 5, 7));
-                let mut run = Run::of(plan, &outcome(limited.into_iter().chain([recorded(2000, 1, 1)]).collect()));
+                let mut run = run_of(plan, Duration::from_millis(1), got);
                 run.beside = Beside::of(&run.free, &run.free);
                 run
             };

@@ -1,4 +1,4 @@
-//! [`Rounds`]: what is smaller than a machine's drift, measured by turns.
+//! [`Rounds`], [`Estimate`]: what is smaller than a machine's drift, measured by turns.
 
 use serde::Serialize;
 
@@ -30,6 +30,30 @@ impl Rounds {
     }
 }
 
+/// What all rounds tell together, and how far it is expected to be off.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    pub value: f64,
+    pub standard_error: f64,
+}
+
+impl Estimate {
+    /// By the jackknife: how much it depends on each round is seen where that is left out. None: there are no two rounds, or they tell
+    /// nothing.
+    pub fn of<T>(rounds: &[T], estimate: impl Fn(&[&T]) -> Option<f64>) -> Option<Estimate> {
+        let all: Vec<&T> = rounds.iter().collect();
+        let value = estimate(&all)?;
+        let without = |nth: usize| [&all[..nth], &all[nth + 1..]].concat();
+        let others: Vec<f64> = (0..all.len()).filter_map(|nth| estimate(&without(nth))).collect();
+        let count = others.len() as f64;
+        let mean = others.iter().sum::<f64>() / count;
+        let spread = others.iter().map(|other| (other - mean).powi(2)).sum::<f64>();
+        let standard_error = (spread * (count - 1.0) / count).sqrt();
+        let told = others.len() == all.len() && all.len() > 1 && standard_error.is_finite();
+        told.then_some(Estimate { value, standard_error })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +71,15 @@ mod tests {
         assert!((seen.mean - 1.0).abs() < 1e-9 && (seen.standard_error - 2_f64.ln()).abs() < 1e-9, "{seen:?}");
         assert!(Rounds::of([]).is_none() && Rounds::of([(1.0, 1.0)]).is_none());
         assert!(Rounds::of([(1.0, 0.0), (1.0, 1.0)]).is_none() && Rounds::of([(0.0, 1.0), (1.0, 1.0)]).is_none());
+    }
+    #[test]
+    fn the_jackknife_of_a_mean_is_its_standard_error() {
+        let mean = |some: &[&f64]| (!some.is_empty()).then(|| some.iter().copied().sum::<f64>() / some.len() as f64);
+        let seen = Estimate::of(&[1.0, 2.0, 3.0, 6.0], mean).unwrap();
+        // The variance of a sample, (4 + 1 + 0 + 9) / 3, by its size.
+        assert_eq!(seen.value, 3.0);
+        assert!((seen.standard_error - (14.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-9, "{seen:?}");
+        assert_eq!((Estimate::of(&[], mean), Estimate::of(&[1.0], mean)), (None, None));
+        assert_eq!(Estimate::of(&[f64::NAN, 1.0], mean), None);
     }
 }

@@ -1,9 +1,10 @@
 //! The tables that a terminal shows: for each server what the limits did, then the latencies, then what was asked beside.
 
+use super::in_turns::{Compared, InTurns};
 use super::options::Experiment;
 use super::plan::{Limit, Unit};
-use super::results::{Change, Crowd, InTurns, Kept, Left, Report, Run, ServerResults, User};
-use super::rounds::Rounds;
+use super::results::{Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
+use super::rounds::{Estimate, Rounds};
 use super::switched::Switched;
 use crate::cores;
 use crate::report::number::{or_dash, short, three, time, trimmed};
@@ -186,18 +187,21 @@ fn in_rounds(rounds: &Rounds) -> String {
 
 /// `free` beside others, by turns.
 pub fn in_turns(of: &InTurns) -> String {
-    let InTurns { experiment, p50, p99, p99_more_us, of_left } = of;
-    let left = of_left
-        .as_ref()
-        .map_or_else(String::new, |left| format!("; batch gets {} of what they leave", in_rounds(left)));
+    let InTurns { experiment, rounds, p50, p99, of_left } = of;
+    let estimate = |of: &Estimate| format!("{} ± {}", share(of.value), share(of.standard_error));
+    let compared = |of: &Compared| {
+        let Compared { alone_us, beside_us, of_alone, more_us } = of;
+        let more = format!("{:+.0} ± {:.0} µs", more_us.value, more_us.standard_error);
+        format!("{} instead of {}, {} of that ({more})", time(*beside_us), time(*alone_us), estimate(of_alone))
+    };
+    let left =
+        of_left.as_ref().map_or_else(String::new, |left| format!("; batch gets {} of what they leave", estimate(left)));
     let reference = if *experiment == Experiment::Isolation { "beside the same user idle" } else { "alone" };
     format!(
-        "{} in {} rounds: p50 of Gets is {} and p99 {} of that {reference}, {:+.0} µs{left}",
+        "{}, {rounds} rounds together, Gets compared with those {reference}: p50 {}; p99 {}{left}",
         experiment.name(),
-        p50.ratios.len(),
-        in_rounds(p50),
-        in_rounds(p99),
-        p99_more_us
+        compared(p50),
+        compared(p99),
     )
 }
 
@@ -290,8 +294,9 @@ mod tests {
             text.contains("beside Gets, which leave 0.800 of the server's cores, 1.00 K: 0.625 of what they leave"),
             "{text}"
         );
-        let said = "priority in 2 rounds: p50 of Gets is 1.000 ± 0.000 (1.000 to 1.000) and p99 1.000 ± 0.000";
+        let said = "priority, 2 rounds together, Gets compared with those alone: p50 1.00 ms instead of 1.00 ms, 1.000 ± 0.000 of that \
+                    (+0 ± 0 µs); p99";
         assert!(text.contains(said), "{text}");
-        assert!(text.contains("batch gets 0.625 ± 0.000 (0.625 to 0.625) of what they leave"), "{text}");
+        assert!(text.contains("batch gets 0.625 ± 0.000 of what they leave"), "{text}");
     }
 }

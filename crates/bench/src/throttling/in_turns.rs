@@ -1,0 +1,102 @@
+//! [`InTurns`]: `free` beside others and alone, measured by turns.
+
+use super::options::Experiment;
+use super::results::Run;
+use super::rounds::Estimate;
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// `free` beside others, in shares of its own alone, or beside the same user when that is idle (`isolation`): all rounds together,
+/// for the one per cent of which a p99 tells is in single rounds what the machine's own pauses make it.
+#[derive(Debug, Clone, Serialize)]
+pub struct InTurns {
+    pub experiment: Experiment,
+    pub rounds: usize,
+    pub p50: Compared,
+    pub p99: Compared,
+    /// What `batch` got of what was left, where there was one.
+    pub of_left: Option<Estimate>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Compared {
+    pub alone_us: f64,
+    pub beside_us: f64,
+    pub of_alone: Estimate,
+    pub more_us: Estimate,
+}
+
+impl InTurns {
+    /// Each round's runs: what it is compared with first, `free` beside the other last.
+    pub fn of(experiment: Experiment, rounds: &[Vec<Run>]) -> Option<InTurns> {
+        let of_left = Estimate::of(rounds, of_left);
+        let (p50, p99) = (Compared::of(rounds, 0.5)?, Compared::of(rounds, 0.99)?);
+        Some(InTurns { experiment, rounds: rounds.len(), p50, p99, of_left })
+    }
+}
+
+impl Compared {
+    fn of(rounds: &[Vec<Run>], quantile: f64) -> Option<Compared> {
+        let both = |rounds: &[&Vec<Run>]| {
+            let alone = together(rounds.iter().filter_map(|round| round.first()))?;
+            let beside = together(rounds.iter().filter_map(|round| round.last()))?;
+            let of = |latencies: Histogram<u64>| latencies.value_at_quantile(quantile) as f64 / 1e3;
+            Some((of(alone), of(beside)))
+        };
+        let (alone_us, beside_us) = both(&rounds.iter().collect::<Vec<_>>())?;
+        let of_alone = Estimate::of(rounds, |some| both(some).map(|(alone, beside)| beside / alone))?;
+        let more_us = Estimate::of(rounds, |some| both(some).map(|(alone, beside)| beside - alone))?;
+        Some(Compared { alone_us, beside_us, of_alone, more_us })
+    }
+}
+
+/// Latencies of `free` in some runs.
+fn together<'a>(mut runs: impl Iterator<Item = &'a Run>) -> Option<Histogram<u64>> {
+    let mut all = runs.next()?.free.latencies.clone();
+    for run in runs {
+        all.add(&run.free.latencies).ok()?;
+    }
+    Some(all)
+}
+
+/// What `batch` gets beside `free`, of what that leaves: rounds of [`super::plan::priority`].
+fn of_left(rounds: &[&Vec<Run>]) -> Option<f64> {
+    let (mut got, mut alone, mut left) = (0.0, 0.0, 0.0);
+    for round in rounds {
+        let [_, free, batch, both] = round.as_slice() else { return None };
+        got += both.limited.as_ref()?.operations_per_s;
+        alone += batch.operations_per_s;
+        left += free.rest?;
+    }
+    let count = rounds.len() as f64;
+    Some((got / count) / (alone / count * left / count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::throttling::options::tests::options;
+    use crate::throttling::plan;
+    use crate::throttling::results::tests::run_of;
+    use std::time::Duration;
+
+    #[test]
+    fn rounds_count_together() {
+        let plans = plan::priority(&options(&[]));
+        let round = |latencies_ms: [u64; 4]| {
+            let runs = plans.iter().zip(latencies_ms);
+            runs.map(|(plan, ms)| run_of(plan, Duration::from_millis(ms), 100)).collect::<Vec<_>>()
+        };
+        let seen = [round([1, 1, 1, 2]), round([1, 1, 1, 2]), round([9, 1, 1, 18])];
+        let InTurns { rounds, p50, p99, of_left, .. } = InTurns::of(Experiment::Priority, &seen).unwrap();
+        assert_eq!(rounds, 3);
+        let near = |seen: f64, wanted: f64| (seen / wanted - 1.0).abs() < 0.01;
+        assert!(near(p50.alone_us, 1000.0) && near(p50.beside_us, 2000.0), "{p50:?}");
+        // A third of all is more than one in a hundred, though most rounds have none of it.
+        assert!(near(p99.alone_us, 9000.0) && near(p99.beside_us, 18_000.0), "{p99:?}");
+        assert!(near(p99.of_alone.value, 2.0) && near(p99.more_us.value, 9000.0), "{p99:?}");
+        // `batch` has 100 a second beside `free`, and 2,100 with it; 0.8 of the cores are left.
+        assert!(of_left.is_some_and(|left| left.value > 0.0 && left.standard_error < 1e-9), "{of_left:?}");
+        assert!(InTurns::of(Experiment::Priority, &seen[..1]).is_none());
+    }
+}
