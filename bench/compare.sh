@@ -17,8 +17,10 @@ while [ $# -gt 0 ]; do
 done
 work=$(mktemp -d)
 mkdir -p "$(dirname "$out")"
-pids=()
+pids=() server=''
+. "$here/martite.sh"
 cleanup() {
+  stop_server
   for pid in "${pids[@]}"; do kill "$pid" 2> /dev/null || true; done
   for pid in "${pids[@]}"; do while kill -0 "$pid" 2> /dev/null; do sleep 0.2; done; done
   rm -rf "$work"
@@ -85,22 +87,11 @@ hbase_rss=$(rss_mb "$hbase")
 echo "Martite"
 mkdir -p "$work/martite/conf"
 began=$(now_ms)
-"$here/../target/release/martite" start --data "$work/martite/data" --hostname localhost --memory 6g \
-  --zookeeper-port 2382 --master-port 16201 --regionserver-port 16221 > "$work/martite/ready" 2> "$work/martite/log" &
-martite=$!; pids+=("$martite")
-until grep -q '^ready' "$work/martite/ready"; do
-  kill -0 "$martite" || { tail "$work/martite/log" >&2; exit 1; }
-  sleep 0.01
-done
-martite_start=$(($(now_ms) - began)) martite_idle=$(rss_mb "$martite")
-cat > "$work/martite/conf/hbase-site.xml" <<XML
-<configuration>
-  <property><name>hbase.zookeeper.quorum</name><value>localhost</value></property>
-  <property><name>hbase.zookeeper.property.clientPort</name><value>2382</value></property>
-</configuration>
-XML
-workloads martite "$martite" "$work/martite/conf"
-martite_rss=$(rss_mb "$martite")
+start_martite "$here/../target/release/martite" "$work/martite" "$work/martite/conf" --memory 6g
+martite_start=$(($(now_ms) - began)) martite_idle=$(rss_mb "$server")
+workloads martite "$server" "$work/martite/conf"
+martite_rss=$(rss_mb "$server")
+stop_server
 
 {
   echo "Rows of 1,000 bytes, $rows rows and scans of $((rows / 250)) ranges of 10,000 rows for each of $clients client threads, one client process on the same machine."

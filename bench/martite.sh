@@ -8,7 +8,7 @@ start_martite() {
   server=$!
   until grep -q '^ready' "$work/ready"; do
     kill -0 "$server" || { tail "$work/server.log" >&2; exit 1; }
-    sleep 0.02
+    sleep 0.01
   done
   cat > "$conf/hbase-site.xml" <<XML
 <configuration>

@@ -118,12 +118,12 @@ pub async fn drive(loads: &[Load<'_>], timing: Timing, server: Option<Process>) 
     start.send_replace(Some((window, recorders.clone())));
 
     let rest = timing.rest.map(Rest::start).transpose()?;
-    let taken = || rest.as_ref().map(Rest::taken).transpose();
+    let taken = || rest.as_ref().map(Rest::taken);
     let mut ended = 0;
     until(Some(window.begin), &mut event, &mut ended, threads).await?;
-    let (began, before, from) = (Instant::now(), Cpu::now(server)?, taken()?);
+    let (began, before, from) = (Instant::now(), Cpu::now(server)?, taken());
     until(window.end, &mut event, &mut ended, threads).await?;
-    let (elapsed, after, to) = (began.elapsed(), Cpu::now(server)?, taken()?);
+    let (elapsed, after, to) = (began.elapsed(), Cpu::now(server)?, taken());
     let share = |rest: &Rest| Some(rest.share(from?, to?));
     let share = rest.as_ref().and_then(share);
     drop(rest);

@@ -52,10 +52,14 @@ struct Work {
 impl Work {
     /// Whether it may go on on the network thread.
     fn may_stay(&self) -> bool {
-        let worked = self.started.elapsed();
-        let is_brief = worked < INLINE_BEFORE_OTHERS && self.out.counters.rows_filtered == 0;
-        is_brief || worked < INLINE && !others_wait()
+        stays(self.started.elapsed(), self.out.counters.rows_filtered > 0, others_wait)
     }
+}
+
+/// The rule for a scan that has worked so long, whose filter refuses rows or not. Whether others wait is asked if it matters only.
+fn stays(worked: Duration, refuses: bool, others_wait: impl FnOnce() -> bool) -> bool {
+    let is_brief = worked < INLINE_BEFORE_OTHERS && !refuses;
+    is_brief || worked < INLINE && !others_wait()
 }
 
 /// What a request names.
@@ -496,5 +500,21 @@ fn metrics(out: &ScanOutput, call: &Call, started: Instant) -> pb::ScanMetrics {
             .iter()
             .map(|(name, value)| pb::NameInt64Pair { name: Some((*name).to_owned()), value: Some(*value as i64) })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scan_leaves_the_network_thread_sooner_if_others_wait() {
+        let us = Duration::from_micros;
+        let before_others = |worked, refuses| stays(us(worked), refuses, || true);
+        assert!(before_others(39, false) && !before_others(40, false) && !before_others(0, true));
+        let alone = |worked, refuses| stays(us(worked), refuses, || false);
+        assert!([false, true].iter().all(|refuses| alone(99, *refuses) && !alone(100, *refuses)));
+        let unasked = |worked, refuses| stays(us(worked), refuses, || panic!("asked in vain"));
+        assert!(unasked(39, false) && !unasked(100, true));
     }
 }

@@ -8,6 +8,7 @@
 //! A reader takes the segments as they are and keeps them alive; what is written later has a newer sequence id than the
 //! reader's read point, so it does not matter whether the reader meets it.
 
+mod arena;
 mod row_index;
 mod segment;
 mod skiplist;

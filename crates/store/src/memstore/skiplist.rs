@@ -1,12 +1,12 @@
-//! The memstore's sorted list: an insert-only skip list in an arena, and an index of its rows. The only unsafe code of
-//! the crate.
+//! The memstore's sorted list: an insert-only skip list in an [`Arena`], and an index of its rows. Beside the arena the only unsafe
+//! code of the crate.
 //!
 //! ```text
 //! node   | u64 seq id | u32 key len | u32 value len | u32 tags len | u32 height | passed | next[height] | key | value | tags |
 //! order  flat key ascending, sequence id descending; of equal cells the one added last comes first and hides the others
 //! ```
 //!
-//! Nodes live in chunks that are freed only with the whole list, so a reader may keep a pointer to a node for as long as
+//! Nodes live in an arena that is freed only with the whole list, so a reader may keep a pointer to a node for as long as
 //! it keeps the list. Writers link a node bottom-up with compare-and-swap; a node's content is written before its first
 //! link is published (release) and never afterwards, so readers (acquire) need no lock.
 //!
@@ -14,26 +14,17 @@
 //! thousands of versions of a column, and who wants the newest only need not search for the next column.
 #![allow(unsafe_code)]
 
+use super::arena::{ALIGN, Arena};
 use super::row_index::{Nodes, RowIndex};
 use martite_cell::{CellRef, CellType, FlatCell, Order, key};
 use martite_env::prefetch::{LINE_BYTES, prefetch_at};
-use parking_lot::Mutex;
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cmp::Ordering;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering as Mem};
 
 /// Four children per level on average: 4^12 nodes before the top level grows long.
 const MAX_HEIGHT: usize = 12;
-/// First chunk of an allocation lane; every further one is twice as large up to [`MAX_CHUNK`].
-const MIN_CHUNK: usize = 4 << 10;
-const MAX_CHUNK: usize = 1 << 20;
-/// A node above this size gets a chunk of its own, so that it wastes nothing of a shared one.
-const BIG_NODE: usize = MAX_CHUNK / 8;
-/// Allocation lanes: writers on different threads rarely bump the same counter.
-const LANES: usize = 4;
-const ALIGN: usize = align_of::<Node>();
 /// So far from the first cell of its row the place of a cell is looked for, before it is searched from the top. A step leads
 /// to the next cell, or to the next column.
 const NEAR: usize = 12;
@@ -73,109 +64,7 @@ struct Node {
 
 type Link = AtomicPtr<Node>;
 
-struct Chunk {
-    base: NonNull<u8>,
-    len: usize,
-    used: AtomicUsize,
-}
-
-#[repr(align(64))]
-struct Lane {
-    current: AtomicPtr<Chunk>,
-}
-
-/// Chunks of memory that are handed out in pieces and freed together.
-struct Arena {
-    lanes: [Lane; LANES],
-    /// Every chunk ever made, boxed so that lanes can point at it.
-    chunks: Mutex<Vec<NonNull<Chunk>>>,
-    /// Bytes of all chunks.
-    allocated: AtomicU64,
-}
-
-// SAFETY: chunks are plain memory owned by the arena; all shared mutation goes through atomics or the mutex.
-unsafe impl Send for Arena {}
-// SAFETY: as above.
-unsafe impl Sync for Arena {}
-
-impl Arena {
-    fn new() -> Arena {
-        Arena {
-            lanes: std::array::from_fn(|_| Lane { current: AtomicPtr::new(ptr::null_mut()) }),
-            chunks: Mutex::new(Vec::new()),
-            allocated: AtomicU64::new(0),
-        }
-    }
-
-    /// `size` bytes (a multiple of the alignment), aligned for a node, valid until the arena is dropped.
-    fn allocate(&self, size: usize) -> NonNull<u8> {
-        debug_assert!(size.is_multiple_of(ALIGN));
-        if size > BIG_NODE {
-            let mut chunks = self.chunks.lock();
-            return self.add_chunk(&mut chunks, size, size).0;
-        }
-        let lane = &self.lanes[lane_of_thread()];
-        loop {
-            let current = lane.current.load(Mem::Acquire);
-            // SAFETY: a lane's chunk pointer is null or points at a boxed chunk that lives as long as the arena.
-            let chunk_len = match unsafe { current.as_ref() } {
-                Some(chunk) => {
-                    let at = chunk.used.fetch_add(size, Mem::Relaxed);
-                    if at <= chunk.len && chunk.len - at >= size {
-                        // SAFETY: at + size <= len, so the piece lies inside the chunk; fetch_add gave it to us alone.
-                        return unsafe { chunk.base.add(at) };
-                    }
-                    chunk.len
-                }
-                None => MIN_CHUNK / 2,
-            };
-            let mut chunks = self.chunks.lock();
-            if lane.current.load(Mem::Acquire) == current {
-                let len = (chunk_len * 2).clamp(size.next_power_of_two().max(MIN_CHUNK), MAX_CHUNK);
-                let (piece, chunk) = self.add_chunk(&mut chunks, len, size);
-                lane.current.store(chunk.as_ptr(), Mem::Release);
-                return piece;
-            }
-        }
-    }
-
-    /// A new chunk whose first `first` bytes are taken.
-    fn add_chunk(&self, chunks: &mut Vec<NonNull<Chunk>>, len: usize, first: usize) -> (NonNull<u8>, NonNull<Chunk>) {
-        let layout = chunk_layout(len);
-        // SAFETY: the layout is not empty: every node has a header.
-        let Some(base) = NonNull::new(unsafe { alloc(layout) }) else { handle_alloc_error(layout) };
-        let chunk = Box::new(Chunk { base, len, used: AtomicUsize::new(first) });
-        let chunk = NonNull::from(Box::leak(chunk));
-        chunks.push(chunk);
-        self.allocated.fetch_add((len + size_of::<Chunk>()) as u64, Mem::Relaxed);
-        (base, chunk)
-    }
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        for chunk in self.chunks.get_mut().drain(..) {
-            // SAFETY: the pointer came from Box::leak in `add_chunk` and is freed once, here.
-            let chunk = unsafe { Box::from_raw(chunk.as_ptr()) };
-            // SAFETY: allocated with this very layout.
-            unsafe { dealloc(chunk.base.as_ptr(), chunk_layout(chunk.len)) };
-        }
-    }
-}
-
-fn chunk_layout(len: usize) -> Layout {
-    match Layout::from_size_align(len, ALIGN) {
-        Ok(layout) => layout,
-        // More than isize::MAX bytes: no allocator has them.
-        Err(_) => handle_alloc_error(Layout::new::<Node>()),
-    }
-}
-
-fn lane_of_thread() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local!(static LANE: usize = NEXT.fetch_add(1, Mem::Relaxed) % LANES);
-    LANE.with(|lane| *lane)
-}
+const _: () = assert!(align_of::<Node>() <= ALIGN && align_of::<Link>() <= align_of::<Node>());
 
 /// Bytes that a node takes in the arena.
 fn node_size(cell: &CellRef<'_>, height: usize) -> usize {
@@ -226,7 +115,7 @@ impl SkipList {
 
     /// Bytes of memory that were allocated: the cells, what chunks have left, and the index.
     pub(crate) fn allocated_bytes(&self) -> u64 {
-        self.arena.allocated.load(Mem::Relaxed) + self.rows.allocated_bytes()
+        self.arena.allocated_bytes() + self.rows.allocated_bytes()
     }
 
     /// Copies `cell` into the list.
@@ -906,12 +795,15 @@ mod tests {
         let index = list.rows.allocated_bytes();
         assert!(index > 0);
         assert_eq!(list.used_bytes() - index, node_size(&small.as_ref(), height_of(0)) as u64);
-        assert_eq!(list.allocated_bytes() - index, (MIN_CHUNK + size_of::<Chunk>()) as u64);
-        let big = cell(2, 1, 1, &vec![7; BIG_NODE + 1]);
+        let chunk = list.allocated_bytes() - index;
+        assert!(chunk >= list.used_bytes() - index, "{chunk}");
+        let big = cell(2, 1, 1, &vec![7; 1 << 20]);
         list.insert(&big.as_ref());
-        let big_bytes = node_size(&big.as_ref(), height_of(1)) + size_of::<Chunk>();
+        let sizes = [(&small, 0), (&big, 1)].map(|(cell, nth)| node_size(&cell.as_ref(), height_of(nth)) as u64);
         let index = list.rows.allocated_bytes();
-        assert_eq!(list.allocated_bytes() - index, (MIN_CHUNK + size_of::<Chunk>() + big_bytes) as u64);
+        assert_eq!(list.used_bytes() - index, sizes.iter().sum());
+        // It has a chunk of its own, which wastes nothing but what is written down of it.
+        assert!((chunk + sizes[1]..chunk + sizes[1] + 64).contains(&(list.allocated_bytes() - index)));
         assert_eq!(all(&list)[1], big);
     }
 
