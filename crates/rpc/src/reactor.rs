@@ -248,7 +248,7 @@ impl Reactor {
             }
             Some(Duration::ZERO)
         } else {
-            self.deadlines.peek().map(|Reverse((at, _))| at.saturating_duration_since(Instant::now()))
+            self.next_deadline().map(|(at, _)| at.saturating_duration_since(Instant::now()))
         };
         let outcome = self.poll.poll(&mut self.events, wait);
         self.shared.asleep.store(false, SeqCst);
@@ -269,16 +269,24 @@ impl Reactor {
         Ok(())
     }
 
-    fn end_overdue(&mut self) {
+    /// The first deadline that its task still has. A void one must not be waited for: each sleep would set a timer and take it back.
+    fn next_deadline(&mut self) -> Option<(Instant, usize)> {
         while let Some(Reverse((at, token))) = self.deadlines.peek().copied() {
-            if at > Instant::now() {
-                return;
+            let deadline = self.slots[token].as_ref().and_then(|slot| slot.task.deadline());
+            if deadline == Some(at) {
+                return Some((at, token));
             }
             self.deadlines.pop();
-            let deadline = self.slots[token].as_ref().and_then(|slot| slot.task.deadline());
-            if deadline.is_some_and(|deadline| deadline <= at) {
-                self.close(token, None);
-            }
+        }
+        None
+    }
+
+    fn end_overdue(&mut self) {
+        while let Some((at, token)) = self.next_deadline()
+            && at <= Instant::now()
+        {
+            self.deadlines.pop();
+            self.close(token, None);
         }
     }
 
