@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering as Mem};
 /// Of all pieces.
 pub(super) const ALIGN: usize = align_of::<u64>();
 /// First chunk of an allocation lane; every further one is twice as large up to [`MAX_CHUNK`].
-const MIN_CHUNK: usize = 4 << 10;
+pub(super) const MIN_CHUNK: usize = 4 << 10;
 const MAX_CHUNK: usize = 1 << 20;
 /// A piece above this size gets a chunk of its own, so that it wastes nothing of a shared one.
-const BIG_PIECE: usize = MAX_CHUNK / 8;
+pub(super) const BIG_PIECE: usize = MAX_CHUNK / 8;
 /// Allocation lanes: writers on different threads rarely bump the same counter.
 const LANES: usize = 4;
 
@@ -101,7 +101,7 @@ impl Arena {
         let chunk = Box::new(Chunk { base, len, used: AtomicUsize::new(first) });
         let chunk = NonNull::from(Box::leak(chunk));
         chunks.push(chunk);
-        self.allocated.fetch_add((len + size_of::<Chunk>()) as u64, Mem::Relaxed);
+        self.allocated.fetch_add(bytes_of_chunk(len), Mem::Relaxed);
         (base, chunk)
     }
 }
@@ -115,6 +115,11 @@ impl Drop for Arena {
             unsafe { dealloc(chunk.base.as_ptr(), chunk_layout(chunk.len)) };
         }
     }
+}
+
+/// What a chunk with room for `len` bytes takes.
+pub(super) fn bytes_of_chunk(len: usize) -> u64 {
+    (len + size_of::<Chunk>()) as u64
 }
 
 fn chunk_layout(len: usize) -> Layout {
@@ -139,20 +144,19 @@ mod tests {
     fn pieces_are_aligned_and_big_ones_have_a_chunk_of_their_own() {
         let arena = Arena::new();
         assert_eq!(arena.allocated_bytes(), 0);
-        let of_chunk = |len: usize| (len + size_of::<Chunk>()) as u64;
         let first = arena.allocate(3 * ALIGN);
         let second = arena.allocate(ALIGN);
         assert_eq!(second.addr().get() - first.addr().get(), 3 * ALIGN);
         assert!(first.addr().get().is_multiple_of(ALIGN));
-        assert_eq!(arena.allocated_bytes(), of_chunk(MIN_CHUNK));
+        assert_eq!(arena.allocated_bytes(), bytes_of_chunk(MIN_CHUNK));
         arena.allocate(BIG_PIECE + ALIGN);
-        assert_eq!(arena.allocated_bytes(), of_chunk(MIN_CHUNK) + of_chunk(BIG_PIECE + ALIGN));
+        assert_eq!(arena.allocated_bytes(), bytes_of_chunk(MIN_CHUNK) + bytes_of_chunk(BIG_PIECE + ALIGN));
         // The shared chunk goes on, and the next is twice as large.
         assert_eq!(arena.allocate(ALIGN).addr().get() - second.addr().get(), ALIGN);
         arena.allocate(MIN_CHUNK);
         assert_eq!(
             arena.allocated_bytes(),
-            of_chunk(MIN_CHUNK) + of_chunk(2 * MIN_CHUNK) + of_chunk(BIG_PIECE + ALIGN)
+            bytes_of_chunk(MIN_CHUNK) + bytes_of_chunk(2 * MIN_CHUNK) + bytes_of_chunk(BIG_PIECE + ALIGN)
         );
     }
 

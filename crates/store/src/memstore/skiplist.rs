@@ -592,6 +592,7 @@ impl Cursor {
 
 #[cfg(test)]
 mod tests {
+    use super::super::arena::{BIG_PIECE, MIN_CHUNK, bytes_of_chunk};
     use super::*;
     use martite_cell::{OwnedCell, key};
 
@@ -795,15 +796,12 @@ mod tests {
         let index = list.rows.allocated_bytes();
         assert!(index > 0);
         assert_eq!(list.used_bytes() - index, node_size(&small.as_ref(), height_of(0)) as u64);
-        let chunk = list.allocated_bytes() - index;
-        assert!(chunk >= list.used_bytes() - index, "{chunk}");
-        let big = cell(2, 1, 1, &vec![7; 1 << 20]);
+        assert_eq!(list.allocated_bytes() - index, bytes_of_chunk(MIN_CHUNK));
+        let big = cell(2, 1, 1, &vec![7; BIG_PIECE + 1]);
         list.insert(&big.as_ref());
-        let sizes = [(&small, 0), (&big, 1)].map(|(cell, nth)| node_size(&cell.as_ref(), height_of(nth)) as u64);
+        let big_bytes = bytes_of_chunk(node_size(&big.as_ref(), height_of(1)));
         let index = list.rows.allocated_bytes();
-        assert_eq!(list.used_bytes() - index, sizes.iter().sum());
-        // It has a chunk of its own, which wastes nothing but what is written down of it.
-        assert!((chunk + sizes[1]..chunk + sizes[1] + 64).contains(&(list.allocated_bytes() - index)));
+        assert_eq!(list.allocated_bytes() - index, bytes_of_chunk(MIN_CHUNK) + big_bytes);
         assert_eq!(all(&list)[1], big);
     }
 
