@@ -17,14 +17,9 @@ while [ $# -gt 0 ]; do
 done
 work=$(mktemp -d)
 mkdir -p "$(dirname "$out")"
-pids=() server=''
+server=''
 . "$here/martite.sh"
-cleanup() {
-  stop_server
-  for pid in "${pids[@]}"; do kill "$pid" 2> /dev/null || true; done
-  for pid in "${pids[@]}"; do while kill -0 "$pid" 2> /dev/null; do sleep 0.2; done; done
-  rm -rf "$work"
-}
+cleanup() { stop_server; rm -rf "$work"; }
 trap cleanup EXIT
 tick=$(getconf CLK_TCK)
 pe=org.apache.hadoop.hbase.PerformanceEvaluation
@@ -78,11 +73,11 @@ workloads() {
 echo "Apache HBase 2.6.4"
 began=$(now_ms)
 "$here/hbase.sh" start "$work/hbase"
-hbase=$(cat "$work/hbase/pid"); pids+=("$hbase")
-hbase_start=$(($(now_ms) - began)) hbase_idle=$(rss_mb "$hbase")
-workloads hbase "$hbase" "$work/hbase/conf"
-hbase_rss=$(rss_mb "$hbase")
-"$here/hbase.sh" stop "$work/hbase"; pids=()
+server=$(cat "$work/hbase/pid")
+hbase_start=$(($(now_ms) - began)) hbase_idle=$(rss_mb "$server")
+workloads hbase "$server" "$work/hbase/conf"
+hbase_rss=$(rss_mb "$server")
+stop_server
 
 echo "Martite"
 mkdir -p "$work/martite/conf"
