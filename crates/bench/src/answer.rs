@@ -19,29 +19,52 @@ pub struct Answer<'a> {
     pub cells: &'a [u8],
 }
 
-/// The call id of an answer's frame (without its length), and what it says.
-pub fn parse(frame: &[u8]) -> Result<(u32, Result<Answer<'_>, ClientError>), Error> {
+/// What the header of an answer's frame (without its length) says.
+struct Head {
+    id: u32,
+    is_exception: bool,
+    cells_len: usize,
+}
+
+/// The header, and what follows it.
+fn head(frame: &[u8]) -> Result<(Head, &[u8]), Error> {
     let (header, rest) = delimited(frame)?;
-    let (mut id, mut cells_len) = (0, 0);
+    let mut head = Head { id: 0, is_exception: false, cells_len: 0 };
     for field in Fields(header) {
         match field? {
-            (1, Value::Varint(n)) => id = n as u32,
-            (2, _) => return Ok((id, Err(exception(frame)))),
+            (1, Value::Varint(n)) => head.id = n as u32,
+            (2, _) => head.is_exception = true,
             (3, Value::Bytes(meta)) => {
                 for field in Fields(meta) {
                     if let (1, Value::Varint(n)) = field? {
-                        cells_len = n as usize;
+                        head.cells_len = n as usize;
                     }
                 }
             }
             _ => {}
         }
     }
+    Ok((head, rest))
+}
+
+/// The call id of an answer's frame, and what it says. `taken` bytes of its cells are not in it any more.
+pub fn parse(frame: &[u8], taken: usize) -> Result<(u32, Result<Answer<'_>, ClientError>), Error> {
+    let (head, rest) = head(frame)?;
+    if head.is_exception {
+        return Ok((head.id, Err(exception(frame))));
+    }
     let (message, cells) = delimited(rest)?;
-    if cells.len() != cells_len {
+    if cells.len() + taken != head.cells_len {
         return Err(Error::wrong("the cell block has not the length that the header says"));
     }
-    Ok((id, Ok(Answer { message, cells })))
+    Ok((head.id, Ok(Answer { message, cells })))
+}
+
+/// The call id of an answer that has begun, and those of its cells that have come; None: they do not come yet, or not at all.
+pub fn begun(part: &[u8]) -> Option<(u32, &[u8])> {
+    let (head, rest) = head(part).ok()?;
+    let (_, cells) = delimited(rest).ok()?;
+    (!head.is_exception && !cells.is_empty()).then_some((head.id, cells))
 }
 
 fn exception(frame: &[u8]) -> ClientError {
@@ -152,6 +175,17 @@ impl<'a> Cells<'a> {
         self.rest.is_empty()
     }
 
+    /// Bytes that were not taken off.
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Whether there is a cell that does not end too early.
+    #[inline]
+    pub fn has_next(&self) -> bool {
+        self.rest.split_first_chunk::<4>().is_some_and(|(len, rest)| u32::from_be_bytes(*len) as usize <= rest.len())
+    }
+
     fn next(&mut self) -> Result<CellRef<'a>, Error> {
         let split = self
             .rest
@@ -207,10 +241,10 @@ mod tests {
         let meta = pb::CellBlockMeta { length: Some(5) };
         let header = pb::ResponseHeader { call_id: Some(300), cell_block_meta: Some(meta), ..Default::default() };
         let bytes = frame(header.clone(), &message, b"cells");
-        let (id, answer) = parse(&bytes).unwrap();
+        let (id, answer) = parse(&bytes, 0).unwrap();
         assert_eq!((id, answer.unwrap()), (300, Answer { message: &[], cells: b"cells" }));
-        assert!(parse(&bytes[..bytes.len() - 1]).is_err());
-        assert!(parse(&frame(pb::ResponseHeader { cell_block_meta: None, ..header }, &message, b"cells")).is_err());
+        assert!(parse(&bytes[..bytes.len() - 1], 0).is_err());
+        assert!(parse(&frame(pb::ResponseHeader { cell_block_meta: None, ..header }, &message, b"cells"), 0).is_err());
     }
 
     #[test]
@@ -221,7 +255,7 @@ mod tests {
         };
         let header = pb::ResponseHeader { call_id: Some(4), exception: Some(exception), ..Default::default() };
         let bytes = header.encode_length_delimited_to_vec();
-        match parse(&bytes).unwrap() {
+        match parse(&bytes, 0).unwrap() {
             (4, Err(ClientError::Remote { class, .. })) => assert_eq!(class, "java.io.IOException"),
             other => panic!("{other:?}"),
         }
@@ -260,7 +294,7 @@ mod tests {
             let mut bytes = Vec::new();
             rows::put_value(&mut bytes, seed, 0, (seed % 40) as usize);
             bytes.iter_mut().for_each(|b| *b = b.wrapping_mul(37).wrapping_add(seed as u8));
-            let _ = parse(&bytes);
+            let _ = parse(&bytes, 0);
             let _ = cell_count(&bytes);
             let _ = Cells::new(&bytes, SINGLE).expect_row(0, 0);
         }

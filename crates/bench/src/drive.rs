@@ -13,6 +13,7 @@ use crate::pace::{Pace, Schedule};
 use crate::process::{self, Process};
 use crate::recorder::{Recorded, Recorder, SharedRecorder, Window};
 use crate::rest::Rest;
+use crate::wire::Rooms;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -241,9 +242,10 @@ async fn run_lanes(
     events: &mpsc::UnboundedSender<Event>,
 ) -> Result<(), Error> {
     let mut lanes = Vec::with_capacity(thread.lanes.len());
+    let rooms = Rooms::default();
     for plan in thread.lanes {
         let Plan { address, user, ops, schedule, load } = plan;
-        let mut lane = Lane::connect(address, &user, ops, schedule).await?;
+        let mut lane = Lane::connect(address, &user, ops, schedule, rooms.clone()).await?;
         if thread.stands_back {
             lane.stand_back();
         }

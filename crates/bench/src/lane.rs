@@ -4,14 +4,17 @@
 //! What one read brings is judged at once, and the requests that follow from it leave in one write.
 
 use crate::alarm::Alarm;
+use crate::answer::Answer;
 use crate::op::{Op, Step};
 use crate::pace::Schedule;
 use crate::recorder::{SharedRecorder, Window};
-use crate::wire::Wire;
+use crate::wire::{Rooms, Wire};
 use crate::{Error, answer};
+use martite_rpc::client::ClientError;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// A server that says nothing for so long will not go on.
@@ -90,8 +93,9 @@ impl Lane {
         user: &str,
         ops: Vec<Box<dyn Op>>,
         schedule: Option<Schedule>,
+        rooms: Rooms,
     ) -> Result<Lane, Error> {
-        let wire = Wire::connect(address, user).await?;
+        let wire = Wire::connect(address, user, rooms).await?;
         let now = Instant::now();
         let list: Vec<Slot> = ops.into_iter().map(|op| Slot { op, started: now, bytes: 0 }).collect();
         let idle = (0..list.len() as u32).collect();
@@ -189,19 +193,22 @@ impl Lane {
         Error::wrong(format!("no answer for {seconds} s with {busy} operations under way on a connection"))
     }
 
-    /// Judges the answers that are whole.
+    /// Judges the answers that are whole, and what can be judged of one that is not.
     fn judge(&mut self, window: Window, recorder: &SharedRecorder) -> Result<(), Error> {
         let now = Instant::now();
         let Lane { wire, slots, open, .. } = self;
-        wire.answers(|frame, out| {
-            let Some(id) = slots.judge(frame, out, now, window, recorder)? else { return Ok(()) };
+        wire.answers(|frame, taken, out| {
+            let Some(id) = slots.judge(answer::parse(frame, taken)?, out, now, window, recorder)? else {
+                return Ok(());
+            };
             match open {
                 Some(open) => open.idle(id, now, recorder),
                 None if !window.is_over(now) => slots.begin(id, out),
                 None => {}
             }
             Ok(())
-        })
+        })?;
+        wire.begun(|part| slots.judge_begun(part))
     }
 }
 
@@ -242,16 +249,25 @@ impl Slots {
         }
     }
 
+    /// Judges cells of an answer that has begun; where they are.
+    fn judge_begun(&mut self, part: &[u8]) -> Result<Range<usize>, Error> {
+        let Some((id, cells)) = answer::begun(part) else { return Ok(0..0) };
+        // An answer to a call that there is not is found when it is whole.
+        let Some(slot) = self.list.get_mut(id as usize) else { return Ok(0..0) };
+        let (from, judged) = (part.len() - cells.len(), slot.op.some_cells(cells)?);
+        slot.bytes += judged as u64;
+        Ok(from..from + judged)
+    }
+
     /// Judges one answer; the operation's place if it is over.
     fn judge(
         &mut self,
-        frame: &[u8],
+        (id, answer): (u32, Result<Answer<'_>, ClientError>),
         out: &mut Vec<u8>,
         now: Instant,
         window: Window,
         recorder: &SharedRecorder,
     ) -> Result<Option<u32>, Error> {
-        let (id, answer) = answer::parse(frame)?;
         let slot = self.list.get_mut(id as usize).ok_or_else(|| match &answer {
             Err(e) => Error::wrong(e.to_string()),
             Ok(_) => Error::wrong(format!("an answer to call {id}, which there is not")),
@@ -287,7 +303,6 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Answer;
     use crate::pace::Rate;
     use crate::recorder::{Recorded, Recorder};
     use crate::wire::READ;
@@ -301,6 +316,9 @@ mod tests {
     struct Count {
         left: usize,
         asked: usize,
+        /// It judges so many bytes at a time as soon as they come; 0: all at the end.
+        bite: usize,
+        judged: usize,
     }
 
     /// Longer than a read.
@@ -312,10 +330,17 @@ mod tests {
         fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
             out.extend_from_slice(&[0, 0, 0, 1, id as u8]);
             self.asked += 1;
+            self.judged = 0;
             self.asked <= self.left
         }
+        fn some_cells(&mut self, cells: &[u8]) -> Result<usize, Error> {
+            assert!(cells.iter().all(|byte| *byte == 7));
+            let judged = cells.len() - cells.len().checked_rem(self.bite).unwrap_or(cells.len());
+            self.judged += judged;
+            Ok(judged)
+        }
         fn answer(&mut self, _id: u32, answer: Answer<'_>, _out: &mut Vec<u8>) -> Result<Step, Error> {
-            assert_eq!(answer.cells.len(), cells_len(self.asked));
+            assert_eq!(self.judged + answer.cells.len(), cells_len(self.asked));
             Ok(Step::Done { rows: 1 })
         }
     }
@@ -356,20 +381,25 @@ mod tests {
     #[test]
     fn answers_may_come_in_pieces() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for piece in [1 << 20, 100_000, 4_999] {
-            let rows = runtime.block_on(async {
+        for (piece, bite) in
+            [1 << 20, 100_000, 4_999].into_iter().flat_map(|piece| [(piece, 0), (piece, 1), (piece, 700)])
+        {
+            let seen = runtime.block_on(async {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let address = listener.local_addr().unwrap();
                 let server = tokio::spawn(serve(listener, piece));
-                let ops = (0..3).map(|_| Box::new(Count { left: 4, asked: 0 }) as Box<dyn Op>).collect();
+                let ops =
+                    (0..3).map(|_| Box::new(Count { left: 4, asked: 0, bite, judged: 0 }) as Box<dyn Op>).collect();
                 let window = Window { begin: Instant::now(), end: None };
                 let recorder = Arc::new(Mutex::new(Recorder::new(window, 3).unwrap()));
-                let lane = Lane::connect(address, "martite", ops, None).await.unwrap();
+                let lane = Lane::connect(address, "martite", ops, None, Rooms::default()).await.unwrap();
                 lane.run(window, recorder.clone()).await.unwrap();
                 server.abort();
-                recorder.lock().finish().total.rows
+                recorder.lock().finish().total
             });
-            assert_eq!(rows, 12, "pieces of {piece}");
+            assert_eq!(seen.rows, 12, "pieces of {piece}, bites of {bite}");
+            let bytes: usize = (1..=4).map(cells_len).sum();
+            assert_eq!(seen.bytes as usize, 3 * bytes, "pieces of {piece}, bites of {bite}");
         }
     }
 
@@ -424,7 +454,7 @@ mod tests {
             let begin = Instant::now() + Duration::from_millis(warmup_ms);
             let window = Window { begin, end: Some(begin + Duration::from_millis(ms)) };
             let recorder = Arc::new(Mutex::new(Recorder::new(window, 3).unwrap()));
-            let lane = Lane::connect(address, "martite", ops, schedule).await.unwrap();
+            let lane = Lane::connect(address, "martite", ops, schedule, Rooms::default()).await.unwrap();
             lane.run(window, recorder.clone()).await.unwrap();
             server.abort();
             recorder.lock().finish()

@@ -64,6 +64,10 @@ impl<O: Op> Op for Patient<O> {
         self.op.begin(id, out)
     }
 
+    fn some_cells(&mut self, cells: &[u8]) -> Result<usize, Error> {
+        self.op.some_cells(cells)
+    }
+
     fn answer(&mut self, id: u32, answer: Answer<'_>, out: &mut Vec<u8>) -> Result<Step, Error> {
         match self.op.answer(id, answer, out) {
             // Of a batch's part.

@@ -1,10 +1,24 @@
 //! [`Wire`]: a connection's socket with what was received and not yet judged, and what waits to be sent.
+//!
+//! ```text
+//! socket ──▶ a room of the thread ──▶ answers, begun ──▶ what is left: little is kept by the connection and the room goes
+//!            (what was kept before it)                                to the next one that reads; much keeps the room
+//! ```
+//! With a room for each of 75 connections, and answers that are put together, the processor's caches would hold none of them.
 
 use crate::Error;
 use martite_rpc::client::ClientOptions;
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::io;
 use std::net::SocketAddr;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::net::tcp::ReadHalf;
 
 /// Bytes to read at a time.
 pub const READ: usize = 256 << 10;
@@ -12,53 +26,61 @@ pub const READ: usize = 256 << 10;
 const SHORT_READ: usize = 32 << 10;
 /// Largest answer accepted.
 const MAX_ANSWER: usize = 256 << 20;
+/// What a connection keeps without a room: the beginning of an answer and a cell that is cut.
+const KEPT: usize = 4 << 10;
+
+/// Rooms that the connections of a thread receive in; the one used last is the next.
+#[derive(Clone, Default)]
+pub struct Rooms(Arc<Mutex<Vec<Vec<u8>>>>);
 
 pub struct Wire {
     socket: TcpStream,
-    input: Vec<u8>,
-    /// Bytes of `input` that are filled.
-    filled: usize,
-    /// Bytes to read at a time.
-    at_once: usize,
+    input: Input,
     /// Requests, written here and then sent.
     pub output: Vec<u8>,
     /// Bytes of `output` that were sent.
     sent: usize,
 }
 
+/// What was received and is not judged.
+struct Input {
+    rooms: Rooms,
+    /// Of a room, or what was kept.
+    bytes: Vec<u8>,
+    /// So many of `bytes` are filled.
+    filled: usize,
+    /// Bytes of the answer that has begun which were judged before the rest came: they are not here any more.
+    taken: usize,
+    /// Bytes to read at a time.
+    at_once: usize,
+}
+
 impl Wire {
     /// Connects as a user.
-    pub async fn connect(address: SocketAddr, user: &str) -> Result<Wire, Error> {
+    pub async fn connect(address: SocketAddr, user: &str, rooms: Rooms) -> Result<Wire, Error> {
         let mut socket = TcpStream::connect(address).await?;
         socket.set_nodelay(true)?;
         let options = ClientOptions { user: user.to_owned(), ..ClientOptions::new("ClientService") };
         socket.write_all(&options.opening()).await?;
-        Ok(Wire {
-            socket,
-            input: vec![0; READ],
-            filled: 0,
-            at_once: READ,
-            output: Vec::with_capacity(8 << 10),
-            sent: 0,
-        })
+        let input = Input { rooms, bytes: Vec::new(), filled: 0, taken: 0, at_once: READ };
+        Ok(Wire { socket, input, output: Vec::with_capacity(8 << 10), sent: 0 })
     }
 
     /// Reads in small pieces from now on: a kernel without preemption lets nobody else onto the processor until a system call
     /// ends.
     pub fn stand_back(&mut self) {
-        self.at_once = SHORT_READ;
+        self.input.at_once = SHORT_READ;
     }
 
     pub fn stands_back(&self) -> bool {
-        self.at_once == SHORT_READ
+        self.input.at_once == SHORT_READ
     }
 
     /// Sends what waits until something is received. Both at once: a server that cannot send does not read either. May be dropped
     /// and called again.
     pub async fn exchange(&mut self) -> Result<(), Error> {
-        let Wire { socket, input, filled, at_once, output, sent } = self;
+        let Wire { socket, input, output, sent } = self;
         let (mut from, mut to) = socket.split();
-        let end = input.len().min(*filled + *at_once);
         loop {
             tokio::select! {
                 biased;
@@ -69,45 +91,86 @@ impl Wire {
                         *sent = 0;
                     }
                 }
-                n = from.read(&mut input[*filled..end]) => match n? {
+                n = poll_fn(|context| input.receive(&mut from, context)) => match n? {
                     0 => return Err(Error::wrong("the server closed the connection")),
-                    n => {
-                        *filled += n;
-                        return Ok(());
-                    }
+                    _ => return Ok(()),
                 },
             }
         }
     }
 
-    /// Shows the answers that are whole, without their lengths, to `judge`, which may write more requests.
-    pub fn answers(&mut self, mut judge: impl FnMut(&[u8], &mut Vec<u8>) -> Result<(), Error>) -> Result<(), Error> {
+    /// Shows the answers that are whole, without their lengths, to `judge`, which may write more requests. Of the first, so many bytes
+    /// as the second argument says were judged before and left out. To be followed by [`Wire::begun`].
+    pub fn answers(
+        &mut self,
+        mut judge: impl FnMut(&[u8], usize, &mut Vec<u8>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Wire { input, output, .. } = self;
         let mut at = 0;
-        while let Some((len, rest)) = self.input[at..self.filled].split_first_chunk::<4>() {
+        while let Some((len, rest)) = input.bytes[at..input.filled].split_first_chunk::<4>() {
             let len = u32::from_be_bytes(*len) as usize;
             if len > MAX_ANSWER {
                 return Err(Error::wrong(format!("an answer of {len} bytes")));
             }
-            let Some(frame) = rest.get(..len) else { break };
-            judge(frame, &mut self.output)?;
-            at += 4 + len;
+            let Some(frame) = len.checked_sub(input.taken).and_then(|len| rest.get(..len)) else { break };
+            at += 4 + frame.len();
+            judge(frame, std::mem::take(&mut input.taken), output)?;
         }
-        self.make_room(at);
+        input.take_out(0..at);
         Ok(())
     }
 
-    /// Forgets the bytes before `at`, and makes room for the whole of the answer that has begun.
-    fn make_room(&mut self, at: usize) {
-        // A large answer comes in many pieces: what is in its place stays there.
-        if at > 0 {
-            self.input.copy_within(at..self.filled, 0);
-            self.filled -= at;
+    /// Shows what is there of the answer that has begun, without its length, to `judge`, which tells what of it is judged and can go.
+    pub fn begun(&mut self, judge: impl FnOnce(&[u8]) -> Result<Range<usize>, Error>) -> Result<(), Error> {
+        let Wire { input, .. } = self;
+        if let Some((_, part)) = input.bytes[..input.filled].split_first_chunk::<4>() {
+            let judged = judge(part)?;
+            input.taken += judged.len();
+            input.take_out(judged.start + 4..judged.end + 4);
         }
-        if let Some((len, _)) = self.input[..self.filled].split_first_chunk::<4>() {
-            let len = 4 + (u32::from_be_bytes(*len) as usize).min(MAX_ANSWER);
-            if len > self.input.len() {
-                self.input.resize(len, 0);
-            }
+        input.give_back();
+        Ok(())
+    }
+}
+
+impl Input {
+    /// Bytes received; 0 at the end.
+    fn receive(&mut self, from: &mut ReadHalf<'_>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        self.make_room();
+        let mut free = ReadBuf::new(&mut self.bytes[self.filled..][..self.at_once]);
+        let outcome = Pin::new(from).poll_read(context, &mut free);
+        let n = free.filled().len();
+        self.filled += n;
+        if n == 0 {
+            self.give_back();
+        }
+        outcome.map_ok(|()| n)
+    }
+
+    /// Room for what is read at once, behind what is there.
+    fn make_room(&mut self) {
+        let needed = self.filled + self.at_once;
+        if self.bytes.len() < needed && self.filled <= KEPT {
+            let mut room = self.rooms.0.lock().pop().unwrap_or_else(|| vec![0; KEPT + READ]);
+            room[..self.filled].copy_from_slice(&self.bytes[..self.filled]);
+            self.bytes = room;
+        } else if self.bytes.len() < needed {
+            self.bytes.resize(needed, 0);
+        }
+    }
+
+    fn give_back(&mut self) {
+        if self.filled <= KEPT && self.bytes.len() > KEPT {
+            let kept = self.bytes[..self.filled].to_vec();
+            let room = std::mem::replace(&mut self.bytes, kept);
+            self.rooms.0.lock().push(room);
+        }
+    }
+
+    fn take_out(&mut self, range: Range<usize>) {
+        if !range.is_empty() {
+            self.bytes.copy_within(range.end..self.filled, range.start);
+            self.filled -= range.len();
         }
     }
 }

@@ -30,6 +30,10 @@ pub enum Step {
 pub trait Op: Send {
     /// Writes the first request of the next operation; false: there are no more.
     fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool;
+    /// Judges cells of an answer that is not whole yet; how many bytes it has seen, which [`Op::answer`] is not shown again.
+    fn some_cells(&mut self, _cells: &[u8]) -> Result<usize, Error> {
+        Ok(0)
+    }
     /// Judges an answer.
     fn answer(&mut self, id: u32, answer: Answer<'_>, out: &mut Vec<u8>) -> Result<Step, Error>;
     /// An exception instead of an answer.

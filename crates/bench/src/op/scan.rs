@@ -109,11 +109,12 @@ impl Scan {
         Scan { check_all: true, ..self }
     }
 
-    fn check_cells(&mut self, block: &[u8]) -> Result<(), Error> {
+    /// Checks the cells that are whole; how many bytes they have.
+    fn check_cells(&mut self, block: &[u8]) -> Result<usize, Error> {
         let shape = self.target.shape;
         let mut cells = Cells::new(block, shape);
         let mut key = rows::key(self.next_row);
-        while !cells.is_empty() {
+        while cells.has_next() {
             if self.step == 0 || self.next_row >= self.end {
                 return Err(Error::wrong("a scan returned more rows than there are in its range"));
             }
@@ -127,7 +128,7 @@ impl Scan {
                 key = rows::key(self.next_row);
             }
         }
-        Ok(())
+        Ok(block.len() - cells.left())
     }
 
     fn open(&mut self, start: &[u8], id: u32, out: &mut Vec<u8>) {
@@ -155,6 +156,10 @@ impl Op for Scan {
         true
     }
 
+    fn some_cells(&mut self, cells: &[u8]) -> Result<usize, Error> {
+        self.check_cells(cells)
+    }
+
     fn answer(&mut self, id: u32, answer: Answer<'_>, out: &mut Vec<u8>) -> Result<Step, Error> {
         let (mut more, mut more_in_region) = (true, true);
         for field in Fields(answer.message) {
@@ -166,7 +171,9 @@ impl Op for Scan {
                 _ => {}
             }
         }
-        self.check_cells(answer.cells)?;
+        if self.check_cells(answer.cells)? < answer.cells.len() {
+            return Err(Error::wrong("the cell block ends in a cell"));
+        }
         if more && more_in_region {
             request::next_scan(out, id, &self.target, self.scanner, self.seq);
             self.seq += 1;
@@ -229,6 +236,19 @@ mod tests {
         assert_eq!((op.region, op.seq), (1, 0));
         assert_eq!(judge(&mut op, true, &[]).unwrap(), Step::More, "a heartbeat");
         assert_eq!(judge(&mut op, false, &block(12..30)).unwrap(), Step::Done { rows: 30 });
+    }
+
+    #[test]
+    fn cells_are_judged_wherever_an_answer_is_cut() {
+        let whole = block(0..30);
+        for cut in (0..whole.len()).step_by(97) {
+            let mut op = scan(Passing::All, &[]);
+            let judged = op.some_cells(&whole[..cut]).unwrap();
+            assert!(judged <= cut && cut - judged < whole.len() / 30, "{judged} of {cut}");
+            assert_eq!(judge(&mut op, false, &whole[judged..]).unwrap(), Step::Done { rows: 30 });
+        }
+        assert!(judge(&mut scan(Passing::All, &[]), false, &whole[..whole.len() - 1]).is_err());
+        assert!(scan(Passing::All, &[]).some_cells(&block(1..3)).is_err());
     }
 
     #[test]
