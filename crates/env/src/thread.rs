@@ -26,6 +26,27 @@ pub fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
+/// For how long the thread that opened it has waited for a processor while it wanted to run (Linux's `schedstat`).
+#[derive(Debug)]
+pub struct RunDelay(std::fs::File);
+
+impl RunDelay {
+    /// Of the calling thread.
+    pub fn open() -> io::Result<RunDelay> {
+        let delay = RunDelay(std::fs::File::open("/proc/thread-self/schedstat")?);
+        delay.read().map(|_| delay)
+    }
+
+    /// Since the thread began.
+    pub fn read(&self) -> io::Result<Duration> {
+        let mut text = [0; 96];
+        let len = std::os::unix::fs::FileExt::read_at(&self.0, &mut text, 0)?;
+        // Its time on a processor, the wait, and how often it ran.
+        let second = std::str::from_utf8(&text[..len]).ok().and_then(|text| text.split_ascii_whitespace().nth(1));
+        second.and_then(|ns| ns.parse().ok()).map(Duration::from_nanos).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod imp {
     use std::io;
@@ -106,6 +127,27 @@ mod tests {
         while cpu_time() < before + Duration::from_millis(2) {}
         let used = cpu_time() - before;
         assert!(used <= began.elapsed() + Duration::from_millis(1), "{used:?}");
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_processor_knows_for_how_long() {
+        let delay = RunDelay::open().unwrap();
+        let before = delay.read().unwrap();
+        // More threads than processors that never sleep: each has to wait.
+        let enough = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let count = std::thread::available_parallelism().map_or(1, usize::from);
+            for _ in 0..2 * count {
+                scope.spawn(|| {
+                    while !enough.load(std::sync::atomic::Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            while delay.read().unwrap() == before {}
+            enough.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        assert!(delay.read().unwrap() > before);
     }
 
     #[test]

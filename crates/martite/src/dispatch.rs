@@ -78,4 +78,8 @@ impl Handler for Dispatch {
             regions.between_reads(now);
         }
     }
+
+    fn pool(&self) -> Option<&Arc<Pool>> {
+        self.regions.get().map(|regions| regions.pool())
+    }
 }

@@ -179,6 +179,12 @@ impl RegionServer {
         self.throttles.look_by_the_way(now);
     }
 
+    /// The threads for what network threads do not do at once.
+    #[inline]
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
     /// The region that a request names, be it by a replica's name.
     pub(crate) fn region(&self, specifier: &pb::RegionSpecifier) -> Result<Arc<Region>, Fault> {
         self.readable(specifier).map(|(region, _)| region)

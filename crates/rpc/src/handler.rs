@@ -1,8 +1,9 @@
 //! [`Handler`]: what a server does with the calls that its connections read.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use crate::Call;
+use crate::{Call, Pool};
 
 /// Serves calls. One handler serves all connections of a server.
 pub trait Handler: Send + Sync + 'static {
@@ -28,6 +29,11 @@ pub trait Handler: Send + Sync + 'static {
     /// A network thread has answered what it had read, as far as that was done at once, and looks for more: what is due may go
     /// on. Called so often that it should mostly return at once; not by the thread that stands back behind all others.
     fn between_reads(&self, _now: Instant) {}
+
+    /// The pool whose work of low priority network threads may do a little of while they have nothing to do ([`Pool::spawn_aside`]).
+    fn pool(&self) -> Option<&Arc<Pool>> {
+        None
+    }
 }
 
 /// So many calls are gathered at most.

@@ -12,6 +12,7 @@
 //! nothing but calls of low priority is read on a thread that stands back (`place`). The byte layout is drawn in `docs/formats/rpc.md`.
 #![forbid(unsafe_code)]
 
+mod aside;
 mod balance;
 pub mod call;
 pub mod client;
@@ -46,9 +47,9 @@ pub use counters::Counters;
 pub use exception::Exception;
 pub use handler::{GATHERED, Handler};
 pub use link::closings;
-pub use others::others_wait;
+pub use others::{on_network_thread, others_wait};
 pub use outbox::Piece;
-pub use pool::{Class, ClassOptions, Job, Pool, PoolOptions, stand_aside};
+pub use pool::{Class, ClassOptions, Job, Pool, PoolOptions, Rest, stand_aside};
 pub use server::{Server, ServerOptions};
 pub use shards::Shards;
 pub use watch::Watch;

@@ -26,6 +26,11 @@ pub fn others_wait() -> bool {
     connections || calls || SOCKETS.with_borrow(|sockets| sockets.as_ref().is_some_and(have_news))
 }
 
+/// Whether the calling thread is a network thread: what blocks does not belong there.
+pub fn on_network_thread() -> bool {
+    SOCKETS.with_borrow(Option::is_some)
+}
+
 fn have_news(sockets: &Registry) -> bool {
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
     matches!(poll(&mut [PollFd::new(sockets, PollFlags::IN)], Some(&at_once)), Ok(1..))

@@ -10,7 +10,7 @@
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
 //! Scan  threads of its own, to which the system gives the processor when others leave it
-//! Batch the same, still further back
+//! Batch the same, still further back; what was spawned `aside` network threads may take, too (`aside`)
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
 //! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds.
@@ -18,6 +18,7 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use martite_env::disk_time;
@@ -129,6 +130,8 @@ pub struct Pool {
 
 struct Inner {
     state: Mutex<State>,
+    /// Jobs that wait and that network threads may take: looked at without the lock.
+    aside: Arc<AtomicUsize>,
     /// What the threads of each group wait for.
     work: [Condvar; 3],
 }
@@ -141,9 +144,39 @@ struct State {
     stopped: bool,
 }
 
+/// A job that waits.
+struct Waiting {
+    job: Job,
+    /// Network threads may take it.
+    is_aside: bool,
+}
+
+/// What is known of a job, and where it queues.
+#[derive(Clone, Copy)]
+struct Kind {
+    class: Class,
+    is_aside: bool,
+    /// Before all others, however many there are: it is the rest of one that has begun.
+    is_rest: bool,
+}
+
+impl From<Class> for Kind {
+    fn from(class: Class) -> Kind {
+        Kind { class, is_aside: false, is_rest: false }
+    }
+}
+
+/// Where the rest of a call goes on that [`Pool::spawn_aside`] had queued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    Anywhere,
+    /// It may block.
+    OnPool,
+}
+
 #[derive(Default)]
 struct Queue {
-    jobs: VecDeque<Job>,
+    jobs: VecDeque<Waiting>,
     running: usize,
     max_running: usize,
     max_queued: usize,
@@ -162,7 +195,7 @@ impl Pool {
             queue.max_queued = class.max_queued;
             queue.weight = u64::from(class.weight.max(1));
         }
-        let inner = Arc::new(Inner { state: Mutex::new(state), work: Default::default() });
+        let inner = Arc::new(Inner { state: Mutex::new(state), aside: Arc::default(), work: Default::default() });
         let mut pool = Pool { inner, threads: Vec::new() };
         for i in 0..options.threads.max(1) {
             pool.start(format!("pool-{i}"), |inner| inner.run(Group::All))?;
@@ -201,14 +234,41 @@ impl Pool {
 
     /// Takes the job and queues it. A full queue leaves it there, and gives the exception to answer.
     pub fn spawn(&self, class: Class, job: &mut Option<Job>) -> Result<(), Exception> {
-        if self.inner.push(class, || job.take()) { Ok(()) } else { Err(overloaded(class)) }
+        if self.inner.push(class.into(), || job.take()) { Ok(()) } else { Err(overloaded(class)) }
     }
 
     /// Queues the rest of a call. Answers CallQueueTooBig when the queue is full; drops the call without an answer if
     /// its client no longer waits when its turn comes; holds it back while the client does not take its answers;
     /// answers an internal error if `f` panics.
     pub fn spawn_call(&self, class: Class, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        self.inner.clone().spawn_call(class, call, Box::new(f));
+        self.inner.clone().spawn_call(class.into(), call, Box::new(f));
+    }
+
+    /// The same for work of low priority that network threads may do, too, while they have nothing else to do. It must not block
+    /// there ([`crate::on_network_thread`]), and must be over, or leave a rest, as soon as others wait ([`crate::others_wait`]).
+    pub fn spawn_aside(&self, call: Call, f: impl FnOnce(Call) + Send + 'static) {
+        let kind = Kind { class: Class::Batch, is_aside: true, is_rest: false };
+        self.inner.clone().spawn_call(kind, call, Box::new(f));
+    }
+
+    /// Queues what is left of such a call, to be next.
+    pub fn spawn_rest(&self, rest: Rest, call: Call, f: impl FnOnce(Call) + Send + 'static) {
+        let kind = Kind { class: Class::Batch, is_aside: rest == Rest::Anywhere, is_rest: true };
+        self.inner.clone().spawn_call(kind, call, Box::new(f));
+    }
+
+    /// How many jobs there are for [`Pool::take_aside`], as soon as it is their turn.
+    pub(crate) fn aside(&self) -> Arc<AtomicUsize> {
+        self.inner.aside.clone()
+    }
+
+    /// The next job of low priority, if a network thread may do it. It counts as running for nobody.
+    pub(crate) fn take_aside(&self) -> Option<Job> {
+        let mut state = self.inner.state.lock();
+        let jobs = &mut state.queues[Class::Batch as usize].jobs;
+        let next = jobs.pop_front_if(|next| next.is_aside)?;
+        self.inner.aside.fetch_sub(1, Relaxed);
+        Some(next.job)
     }
 
     /// Jobs of a class that wait, and that run.
@@ -223,7 +283,7 @@ impl Drop for Pool {
     fn drop(&mut self) {
         let mut state = self.inner.state.lock();
         state.stopped = true;
-        let waiting: Vec<Job> = state.queues.iter_mut().flat_map(|q| q.jobs.drain(..)).collect();
+        let waiting: Vec<Waiting> = state.queues.iter_mut().flat_map(|q| q.jobs.drain(..)).collect();
         drop(state);
         drop(waiting);
         for work in &self.inner.work {
@@ -241,7 +301,7 @@ fn overloaded(class: Class) -> Exception {
 }
 
 impl Inner {
-    fn spawn_call(self: Arc<Inner>, class: Class, mut call: Call, f: Box<dyn FnOnce(Call) + Send>) {
+    fn spawn_call(self: Arc<Inner>, kind: Kind, mut call: Call, f: Box<dyn FnOnce(Call) + Send>) {
         call.responder.keep_disk_time();
         let mut refused = Some((call, f));
         let queued = Instant::now();
@@ -249,37 +309,44 @@ impl Inner {
             let ((mut call, f), inner) = (refused.take()?, self.clone());
             Some(Box::new(move || {
                 call.responder.waited += queued.elapsed();
-                inner.run_call(class, call, f);
+                inner.run_call(kind, call, f);
             }) as Job)
         };
-        self.push(class, make);
+        self.push(kind, make);
         if let Some((call, _)) = refused {
-            call.responder.fail(overloaded(class));
+            call.responder.fail(overloaded(kind.class));
         }
     }
 
-    fn run_call(self: Arc<Inner>, class: Class, call: Call, f: Box<dyn FnOnce(Call) + Send>) {
+    fn run_call(self: Arc<Inner>, kind: Kind, call: Call, f: Box<dyn FnOnce(Call) + Send>) {
         if call.expired() {
             call.responder.discard();
         } else if call.conn.is_clogged() {
             let conn = call.conn.clone();
-            conn.when_drained(move || self.spawn_call(class, call, f));
+            conn.when_drained(move || self.spawn_call(kind, call, f));
         } else {
             f(call);
         }
     }
 
     /// Makes and queues a job if there is room.
-    fn push(&self, class: Class, make: impl FnOnce() -> Option<Job>) -> bool {
+    fn push(&self, kind: Kind, make: impl FnOnce() -> Option<Job>) -> bool {
+        let Kind { class, is_aside, is_rest } = kind;
         let mut state = self.state.lock();
         let (present, stopped) = (state.present, state.stopped);
         let queue = &mut state.queues[class as usize];
-        if stopped || queue.jobs.len() >= queue.max_queued {
+        if stopped || (!is_rest && queue.jobs.len() >= queue.max_queued) {
             return false;
         }
         let Some(job) = make() else { return false };
         queue.enter(present);
-        queue.jobs.push_back(job);
+        let waiting = Waiting { job, is_aside };
+        if is_rest {
+            queue.jobs.push_front(waiting)
+        } else {
+            queue.jobs.push_back(waiting)
+        }
+        self.aside.fetch_add(usize::from(is_aside), Relaxed);
         drop(state);
         self.of(class).notify_one();
         true
@@ -294,7 +361,7 @@ impl Inner {
     fn run(&self, group: Group) {
         let mut state = self.state.lock();
         loop {
-            let Some((class, job)) = state.next(group) else {
+            let Some((class, Waiting { job, is_aside })) = state.next(group) else {
                 if state.stopped {
                     return;
                 }
@@ -302,15 +369,10 @@ impl Inner {
                 continue;
             };
             let expected = state.start(class);
+            self.aside.fetch_sub(usize::from(is_aside), Relaxed);
             drop(state);
             let started = Instant::now();
-            // The job before may have left some.
-            disk_time::take();
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
-                let what = panic.downcast_ref::<&str>().copied().map(str::to_owned);
-                let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-                tracing::error!(class = ?Class::ALL[class], "a job of the pool panicked: {what}");
-            }
+            run(Class::ALL[class], job);
             let took = started.elapsed();
             if group == Group::Batch {
                 stand_aside();
@@ -321,6 +383,17 @@ impl Inner {
                 self.of(Class::ALL[class]).notify_one();
             }
         }
+    }
+}
+
+/// Runs a job on the calling thread, which outlives it.
+pub(crate) fn run(class: Class, job: Job) {
+    // The job before may have left some.
+    disk_time::take();
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+        let what = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+        let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        tracing::error!(?class, "a job of the pool panicked: {what}");
     }
 }
 
@@ -342,7 +415,7 @@ impl Queue {
 
 impl State {
     /// The job whose class has the earliest clock, of the classes of a group.
-    fn next(&mut self, group: Group) -> Option<(usize, Job)> {
+    fn next(&mut self, group: Group) -> Option<(usize, Waiting)> {
         let runnable = |q: &Queue| !q.jobs.is_empty() && q.running < q.max_running;
         let mine = |class: usize| Class::ALL[class].group() == group;
         let candidates = self.queues.iter().enumerate().filter(|(class, q)| mine(*class) && runnable(q));
@@ -383,6 +456,10 @@ mod tests {
 
     fn spawn(pool: &Pool, class: Class, job: Job) -> Result<(), Exception> {
         pool.spawn(class, &mut Some(job))
+    }
+
+    fn nothing() -> Waiting {
+        Waiting { job: Box::new(|| ()), is_aside: false }
     }
 
     const ANY: ClassOptions = ClassOptions { weight: 1, max_queued: 10, max_running: 10 };
@@ -488,7 +565,7 @@ mod tests {
         for (i, (queue, class)) in state.queues.iter_mut().zip(options).enumerate() {
             (queue.weight, queue.max_running) = (u64::from(class.weight), class.max_running);
             if took[i] > 0 {
-                queue.jobs.extend((0..jobs).map(|_| Box::new(|| ()) as Job));
+                queue.jobs.extend((0..jobs).map(|_| nothing()));
             }
         }
         for _ in 0..jobs {
@@ -519,7 +596,7 @@ mod tests {
         }
         let mut now = |class: Class| {
             state.queues[class as usize].enter(state.present);
-            state.queues[class as usize].jobs.push_back(Box::new(|| ()));
+            state.queues[class as usize].jobs.push_back(nothing());
             let (served, _) = state.next(Group::All).unwrap();
             let expected = state.start(served);
             state.end(served, expected, Duration::from_micros(100));

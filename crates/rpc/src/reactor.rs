@@ -22,6 +22,7 @@ use martite_env::Ring;
 use mio::{Events, Poll, Token};
 use parking_lot::Mutex;
 
+use crate::aside::Aside;
 use crate::link::Link;
 use crate::others;
 use crate::pool::stand_aside;
@@ -141,6 +142,8 @@ pub(crate) struct Reactor {
     looked: Instant,
     /// `None`: the thread stands back, and connections without work of low priority belong to others.
     seat: Option<Seat>,
+    /// None: it has no time for others' work.
+    aside: Option<Aside>,
 }
 
 /// What a turn needs, kept for the next.
@@ -172,6 +175,7 @@ impl Reactor {
             turn: None,
             looked: Instant::now(),
             seat,
+            aside: None,
         };
         Ok((reactor, Remote(shared)))
     }
@@ -179,6 +183,7 @@ impl Reactor {
     /// The thread's life.
     pub fn run(mut self) {
         others::begin(self.poll.registry());
+        self.aside = self.seat.is_some().then(Aside::new);
         while self.take_mail() {
             if let Err(e) = self.look() {
                 tracing::error!("a network thread ends: {e}");
@@ -242,14 +247,35 @@ impl Reactor {
 
     /// Looks at the sockets; waits for them if there is nothing else to do.
     fn look(&mut self) -> io::Result<()> {
+        let mut has_aside = false;
         let wait = if !self.shared.asleep.load(SeqCst) {
             if !self.ready.is_empty() && self.looked.elapsed() < BLIND {
                 return Ok(());
             }
             Some(Duration::ZERO)
         } else {
-            self.next_deadline().map(|(at, _)| at.saturating_duration_since(Instant::now()))
+            let now = Instant::now();
+            has_aside = self.aside.as_mut().is_some_and(|aside| aside.may_work(now));
+            let deadline = self.next_deadline().map(|(at, _)| at.saturating_duration_since(now));
+            if has_aside { Some(Duration::ZERO) } else { deadline }
         };
+        self.hear(wait)?;
+        if has_aside && self.ready.is_empty() {
+            self.work_aside();
+        }
+        Ok(())
+    }
+
+    /// Works for a moment on what is of low priority.
+    fn work_aside(&mut self) {
+        let Some(aside) = &mut self.aside else { return };
+        let took = aside.work(self.looked);
+        if let Some(seat) = &mut self.seat {
+            seat.set_aside(took);
+        }
+    }
+
+    fn hear(&mut self, wait: Option<Duration>) -> io::Result<()> {
         let outcome = self.poll.poll(&mut self.events, wait);
         self.shared.asleep.store(false, SeqCst);
         self.looked = Instant::now();
@@ -346,7 +372,11 @@ impl Reactor {
         } else if let Some(Some(slot)) = turn.tokens.first().map(|token| &self.slots[*token]) {
             // What panics there has nothing to do with this connection.
             let _ = guarded(|| {
-                slot.task.link().server.handler.between_reads(before);
+                let handler = &slot.task.link().server.handler;
+                handler.between_reads(before);
+                if let Some(aside) = &mut self.aside {
+                    aside.know(handler.pool());
+                }
                 Ok(())
             });
         }

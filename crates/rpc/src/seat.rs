@@ -39,6 +39,11 @@ impl Seat {
         spent.time += took;
     }
 
+    /// The thread had nothing to do of its own for so long, and did something else.
+    pub fn set_aside(&mut self, took: Duration) {
+        self.cpu += took;
+    }
+
     /// By the thread itself. Once a window is over it tells the others about it, and may hear that some of its `connections`
     /// are to go to another thread: which, and where.
     pub fn review(

@@ -493,6 +493,42 @@ async fn what_is_due_goes_on_between_reads_but_not_on_the_thread_that_stands_bac
 }
 
 #[tokio::test]
+async fn network_threads_do_what_is_of_low_priority_while_they_have_nothing_to_do() {
+    let running = Running::start();
+    let client = std::sync::Arc::new(running.client().await);
+    let ask = |method: &'static str, message: &'static [u8]| {
+        let client = client.clone();
+        tokio::spawn(async move {
+            let answer = client.call_with(method, message, b"", CallOptions::default()).await.unwrap();
+            String::from_utf8(answer.message.to_vec()).unwrap()
+        })
+    };
+    // Nobody else is there to do it.
+    let hold = ask("HoldBehind", b"");
+    running.until(|c| c.queued_calls == 1).await;
+    for _ in 0..20 {
+        assert!(ask("Aside", b"").await.unwrap().starts_with("net-"));
+    }
+    running.release.send(()).unwrap();
+    hold.await.unwrap();
+    // What may block is left to the thread that stands back, though network threads come by. Either may take it first.
+    loop {
+        let hold = ask("HoldBehind", b"");
+        let on = ask("Aside", b"on");
+        for _ in 0..10 {
+            ask("Echo", b"").await.unwrap();
+        }
+        running.release.send(()).unwrap();
+        hold.await.unwrap();
+        let names = on.await.unwrap();
+        assert!(names.ends_with("batch-0 "), "{names}");
+        if names.starts_with("net-") {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_works_on_hears_of_others() {
     let running = Running::on(1, ServerOptions::default());
     let (one, other) = (running.client().await, running.client().await);

@@ -118,6 +118,9 @@ impl Handler for Service {
     fn between_reads(&self, now: Instant) {
         self.0.between_reads(now);
     }
+    fn pool(&self) -> Option<&Arc<Pool>> {
+        Some(self.0.pool())
+    }
 }
 
 fn server_name() -> ServerName {

@@ -13,7 +13,7 @@ use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
 use martite_region::{Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanState};
-use martite_rpc::{Call, Class, others_wait, stand_aside};
+use martite_rpc::{Call, Class, Rest, on_network_thread, others_wait, stand_aside};
 use pb::Message;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,6 +28,9 @@ const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
 /// Cells of one slice on the pool, and of one that lets others run after it.
 const SLICE_CELLS: u64 = 20_000;
 const BATCH_SLICE_CELLS: u64 = 500;
+/// The same of one on a network thread that has nothing else to do, and how long it goes on there at most.
+const ASIDE_SLICE_CELLS: u64 = 50;
+const ASIDE: Duration = Duration::from_micros(200);
 
 /// One Scan call under way.
 struct Work {
@@ -78,6 +81,8 @@ struct Waits {
 }
 
 impl throttle::Work for Waits {
+    const SHORT: bool = true;
+
     fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
         call.param = Bytes::copy_from_slice(&call.param);
     }
@@ -129,7 +134,7 @@ impl RegionServer {
             return self.scan_on_pool(call, work);
         }
         let files = self.ctx.stores.files.clone();
-        work.limits.pause_after_cells = INLINE_CELLS;
+        work.limits.pause_after_cells = if work.toll.is_batch() { ASIDE_SLICE_CELLS } else { INLINE_CELLS };
         let src = files.cache_only();
         loop {
             match step(&mut work, &src) {
@@ -142,32 +147,64 @@ impl RegionServer {
         self.scan_on_pool(call, work);
     }
 
-    fn scan_on_pool(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
+    fn scan_on_pool(self: &Arc<Self>, call: Call, work: Box<Work>) {
+        let (pool, class) = (self.pool.clone(), work.toll.class(Class::Scan));
+        let go_on = self.rest_of_scan(work);
+        if class == Class::Batch { pool.spawn_aside(call, go_on) } else { pool.spawn_call(class, call, go_on) }
+    }
+
+    /// What is left to do of a scan, on a thread of the pool, or on a network thread that has nothing else to do.
+    fn rest_of_scan(self: &Arc<Self>, mut work: Box<Work>) -> impl FnOnce(Call) + Send + 'static {
         let server = self.clone();
-        let files = self.ctx.stores.files.clone();
-        let class = work.toll.class(Class::Scan);
-        work.limits.pause_after_cells = if class == Class::Batch { BATCH_SLICE_CELLS } else { SLICE_CELLS };
         let mut abandoned = Abandoned { server: self.clone(), scanner: Some(work.scanner.clone()) };
         let queued = Instant::now();
-        self.pool.spawn_call(class, call, move |call| {
+        move |call| {
             // From here on the call itself ends the scanner or gives it back.
-            let in_charge = abandoned.scanner.take();
+            abandoned.is_taken_up();
             work.started += queued.elapsed();
-            loop {
-                if call.conn.is_closed() {
-                    if let Some(scanner) = &in_charge {
-                        server.scanners.close(scanner, true);
-                    }
-                    return call.responder.discard();
-                }
-                match step(&mut work, &files.blocking()) {
-                    Ok(Stepped::Ended(state)) => return server.finish_scan(call, *work, Some(state)),
-                    Ok(Stepped::Paused | Stepped::Blocked) if class == Class::Batch => stand_aside(),
-                    Ok(Stepped::Paused | Stepped::Blocked) => {}
-                    Err(e) => return server.fail_scan(call, &work, e),
-                }
+            if on_network_thread() { server.scan_aside(call, work) } else { server.scan_to_its_end(call, work) }
+        }
+    }
+
+    fn scan_to_its_end(&self, call: Call, mut work: Box<Work>) {
+        let files = self.ctx.stores.files.clone();
+        let stands_back = work.toll.is_batch();
+        work.limits.pause_after_cells = if stands_back { BATCH_SLICE_CELLS } else { SLICE_CELLS };
+        loop {
+            if call.conn.is_closed() {
+                return self.give_up_scan(call, &work);
             }
-        });
+            match step(&mut work, &files.blocking()) {
+                Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
+                Ok(Stepped::Paused | Stepped::Blocked) if stands_back => stand_aside(),
+                Ok(Stepped::Paused | Stepped::Blocked) => {}
+                Err(e) => return self.fail_scan(call, &work, e),
+            }
+        }
+    }
+
+    /// A piece of a scan, by a network thread: until somebody wants something of it.
+    fn scan_aside(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
+        if call.conn.is_closed() {
+            return self.give_up_scan(call, &work);
+        }
+        let (files, began) = (self.ctx.stores.files.clone(), Instant::now());
+        work.limits.pause_after_cells = ASIDE_SLICE_CELLS;
+        let rest = loop {
+            match step(&mut work, &files.cache_only()) {
+                Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
+                Err(e) => return self.fail_scan(call, &work, e),
+                Ok(Stepped::Paused) if began.elapsed() < ASIDE && !others_wait() => {}
+                Ok(Stepped::Paused) => break Rest::Anywhere,
+                Ok(Stepped::Blocked) => break Rest::OnPool,
+            }
+        };
+        self.pool.spawn_rest(rest, call, self.rest_of_scan(work));
+    }
+
+    fn give_up_scan(&self, call: Call, work: &Work) {
+        self.scanners.close(&work.scanner, true);
+        call.responder.discard();
     }
 
     fn decode_scan(&self, call: &Call) -> Result<(pb::ScanRequest, Named), Fault> {
@@ -410,6 +447,13 @@ fn rows_wanted(request: &pb::ScanRequest) -> u64 {
 struct Abandoned {
     server: Arc<RegionServer>,
     scanner: Option<Arc<OpenScanner>>,
+}
+
+impl Abandoned {
+    /// Its call goes on.
+    fn is_taken_up(&mut self) {
+        self.scanner = None;
+    }
 }
 
 impl Drop for Abandoned {

@@ -21,6 +21,9 @@ pub(crate) trait Work: Send + Sized + 'static {
     /// Calls of one connection whose turns have come together go on together, [`GATHERED`] at most.
     const GATHERS: bool = false;
 
+    /// What it does on a network thread is short: the rest goes to the pool.
+    const SHORT: bool = false;
+
     /// It is about to wait: what lies in the large buffer that brought the call is copied.
     fn keep(&mut self, server: &Arc<RegionServer>, call: &mut Call);
 
@@ -173,7 +176,8 @@ impl Later<'_> {
         let server = server.clone();
         if let Later::Behind = self {
             let pool = server.pool.clone();
-            return pool.spawn_call(Class::Batch, call, move |call| work.begin(&server, call, toll));
+            let begin = move |call| work.begin(&server, call, toll);
+            return if W::SHORT { pool.spawn_aside(call, begin) } else { pool.spawn_call(Class::Batch, call, begin) };
         }
         work.keep(&server, &mut call);
         let ready = Ready { call, toll, work };

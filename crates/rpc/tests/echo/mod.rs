@@ -11,7 +11,8 @@ use bytes::Bytes;
 use martite_proto::{Message, ResponseHeader};
 use martite_rpc::client::{Client, ClientOptions};
 use martite_rpc::{
-    Call, Class, Counters, Exception, Handler, Pool, PoolOptions, Server, ServerOptions, Shards, others_wait,
+    Call, Class, Counters, Exception, Handler, Pool, PoolOptions, Rest, Server, ServerOptions, Shards,
+    on_network_thread, others_wait,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -22,8 +23,8 @@ pub struct Echo {
     pub cluster_id: String,
     /// Receives the calls of method `Park`.
     parked: mpsc::UnboundedSender<Call>,
-    /// What calls of method `Hold` wait for, on the network thread.
-    release: Mutex<Receiver<()>>,
+    /// What calls of method `Hold` wait for, on the network thread, and `HoldBehind` on the one for work of low priority.
+    release: Arc<Mutex<Receiver<()>>>,
     /// Calls of method `Later`.
     later: Mutex<Vec<Call>>,
     pool: Arc<Pool>,
@@ -49,6 +50,20 @@ impl Handler for Echo {
                 self.release.lock().unwrap().recv().unwrap();
                 call.responder.ok_encoded(Vec::new(), Vec::new());
             }
+            "HoldBehind" => {
+                let release = self.release.clone();
+                self.pool.spawn_call(Class::Batch, call, move |call| {
+                    release.lock().unwrap().recv().unwrap();
+                    call.responder.ok_encoded(Vec::new(), Vec::new());
+                });
+            }
+            // Of low priority. Answered with the name of the thread, or, if the message says so, with the names of all: it goes on on
+            // the pool.
+            "Aside" if &*call.param == b"on" => {
+                let pool = self.pool.clone();
+                self.pool.spawn_aside(call, move |call| go_on(call, &pool, String::new()));
+            }
+            "Aside" => self.pool.spawn_aside(call, answer_where),
             // Answered between two reads, with the name of the thread.
             "Later" => self.later.lock().unwrap().push(call),
             "Park" => self.parked.send(call).unwrap(),
@@ -95,11 +110,28 @@ impl Handler for Echo {
     fn between_reads(&self, _: Instant) {
         self.later.lock().unwrap().drain(..).for_each(answer_where);
     }
+
+    fn pool(&self) -> Option<&Arc<Pool>> {
+        Some(&self.pool)
+    }
+}
+
+fn here() -> String {
+    std::thread::current().name().unwrap_or_default().to_owned()
 }
 
 fn answer_where(call: Call) {
-    let here = std::thread::current().name().unwrap_or_default().as_bytes().to_vec();
-    call.responder.ok_encoded(here, Vec::new());
+    call.responder.ok_encoded(here().into_bytes(), Vec::new());
+}
+
+fn go_on(call: Call, pool: &Arc<Pool>, before: String) {
+    let names = format!("{before}{} ", here());
+    if on_network_thread() {
+        let next = pool.clone();
+        pool.spawn_rest(Rest::OnPool, call, move |call| go_on(call, &next, names));
+    } else {
+        call.responder.ok_encoded(names.into_bytes(), Vec::new());
+    }
 }
 
 fn big(call: Call) {
@@ -135,7 +167,7 @@ impl Running {
         let handler = Arc::new(Echo {
             cluster_id: cluster_id.to_owned(),
             parked: sender,
-            release: Mutex::new(released),
+            release: Arc::new(Mutex::new(released)),
             later: Mutex::default(),
             pool: Pool::new(PoolOptions::new(3)).unwrap(),
         });

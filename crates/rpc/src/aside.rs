@@ -1,0 +1,159 @@
+//! [`Aside`]: work of low priority that a network thread does while it has nothing to do.
+//!
+//! ```text
+//! nothing to read ──▶ a job for network threads waits? ──▶ a piece of it, until something comes ──▶ look at the sockets
+//!                     nobody else wants the processor?
+//! ```
+//! To be woken for a call, with the caches full of what a thread of the lowest priority did meanwhile, costs several times what the
+//! call itself does: where such work waits, less is left for it the more often that happens. A thread that does pieces of it by
+//! itself is awake when a call comes.
+//!
+//! It has ordinary priority, which the work has not: it looks how long it had to wait for the processor, and lets the threads
+//! that stand back do the work if that was long ([`Retreat`]). And it sleeps until the next call once in a while: the system gives
+//! threads that stand back a little of the processor whatever others want, and would do so in pieces of milliseconds, for which a
+//! call would wait; while it sleeps they have that, and whoever calls has it back at once.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use martite_env::thread::RunDelay;
+
+use crate::others;
+use crate::pool::{self, Class, Pool};
+
+/// After so long a thread sleeps until the next call, and looks whether others wanted its processor.
+const STRETCH: Duration = Duration::from_millis(1);
+/// They do if it has waited for one part in so many of the time.
+const WAITED: u32 = 10;
+/// How long it then does nothing of the kind: the first time, and at most.
+const PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// After so long without such a wait, the next one is the first again.
+const CALM: Duration = Duration::from_millis(200);
+
+pub(crate) struct Aside {
+    /// Of the server whose call came last.
+    pool: Weak<Pool>,
+    /// Its jobs that wait for a network thread.
+    jobs: Arc<AtomicUsize>,
+    /// None: not known on this system, and nothing is done.
+    delay: Option<RunDelay>,
+    /// The stretch under way: when it began, and how long the thread had waited until then.
+    stretch: Option<(Instant, Duration)>,
+    /// The next job is not for network threads: it is one's turn who may block, and has to have the processor.
+    found_none: bool,
+    retreat: Retreat,
+}
+
+impl Aside {
+    /// For the calling thread.
+    pub fn new() -> Aside {
+        let delay =
+            RunDelay::open().inspect_err(|e| tracing::debug!("work of low priority has threads of its own only: {e}"));
+        Aside {
+            pool: Weak::new(),
+            jobs: Arc::default(),
+            delay: delay.ok(),
+            stretch: None,
+            found_none: false,
+            retreat: Retreat::default(),
+        }
+    }
+
+    /// Where there may be work.
+    pub fn know(&mut self, pool: Option<&Arc<Pool>>) {
+        if let Some(pool) = pool
+            && !std::ptr::eq(Arc::as_ptr(pool), self.pool.as_ptr())
+        {
+            (self.pool, self.jobs) = (Arc::downgrade(pool), pool.aside());
+        }
+    }
+
+    /// Whether the thread, which has nothing to do, is to look for such work instead of sleeping.
+    pub fn may_work(&mut self, now: Instant) -> bool {
+        let found_none = std::mem::take(&mut self.found_none);
+        let may = !found_none && self.jobs.load(Relaxed) > 0 && self.is_alone(now);
+        if !may {
+            // It sleeps.
+            self.stretch = None;
+        }
+        may
+    }
+
+    /// Does a piece of work; for how long.
+    pub fn work(&mut self, now: Instant) -> Duration {
+        let Some(job) = self.pool.upgrade().and_then(|pool| pool.take_aside()) else {
+            self.found_none = true;
+            return Duration::ZERO;
+        };
+        others::note_connections(false);
+        pool::run(Class::Batch, job);
+        now.elapsed()
+    }
+
+    /// Whether nobody else wants the processor, as far as is known.
+    fn is_alone(&mut self, now: Instant) -> bool {
+        if !self.retreat.is_over(now) {
+            return false;
+        }
+        let Some(delay) = &self.delay else { return false };
+        match self.stretch {
+            Some((began, _)) if now.saturating_duration_since(began) < STRETCH => true,
+            before => {
+                let Ok(waited) = delay.read() else { return false };
+                if let Some((began, known)) = before {
+                    self.retreat.look(now, now - began, waited.saturating_sub(known));
+                    return false;
+                }
+                self.stretch = Some((now, waited));
+                true
+            }
+        }
+    }
+}
+
+/// When to leave the processor to others.
+#[derive(Debug, Default)]
+struct Retreat {
+    /// How long the last pause was, and when it was over.
+    last: Option<(Duration, Instant)>,
+}
+
+impl Retreat {
+    fn is_over(&self, now: Instant) -> bool {
+        self.last.is_none_or(|(_, until)| until <= now)
+    }
+
+    /// Of the time `of` up to now the thread has waited for so long.
+    fn look(&mut self, now: Instant, of: Duration, waited: Duration) {
+        if waited * WAITED <= of {
+            return;
+        }
+        let again = self.last.filter(|(_, until)| now.saturating_duration_since(*until) < CALM);
+        let pause = again.map_or(PAUSE, |(pause, _)| (pause * 2).min(LONGEST_PAUSE));
+        self.last = Some((pause, now + pause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_in_the_way_retreats_for_longer_and_longer() {
+        let (mut retreat, mut now) = (Retreat::default(), Instant::now());
+        let ms = Duration::from_millis;
+        retreat.look(now, ms(10), ms(1));
+        assert!(retreat.is_over(now));
+        for pause in [10, 20, 40, 80, 160, 320, 640, 1000, 1000] {
+            retreat.look(now, ms(10), ms(2));
+            assert!(!retreat.is_over(now + ms(pause) - ms(1)));
+            now += ms(pause);
+            assert!(retreat.is_over(now));
+        }
+        now += CALM;
+        retreat.look(now, ms(1), ms(1));
+        assert!(!retreat.is_over(now) && retreat.is_over(now + PAUSE));
+    }
+}
