@@ -269,6 +269,13 @@ impl Reactor {
     /// Works for a moment on what is of low priority.
     fn work_aside(&mut self) {
         let Some(aside) = &mut self.aside else { return };
+        let post = self.shared.post.lock();
+        if !post.mail.is_empty() {
+            return;
+        }
+        // Mail that comes meanwhile rings, as if the thread slept, and is news like others.
+        self.shared.asleep.store(true, SeqCst);
+        drop(post);
         let took = aside.work(self.looked);
         if let Some(seat) = &mut self.seat {
             seat.set_aside(took);

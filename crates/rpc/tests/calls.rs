@@ -494,7 +494,7 @@ async fn what_is_due_goes_on_between_reads_but_not_on_the_thread_that_stands_bac
 
 #[tokio::test]
 async fn network_threads_do_what_is_of_low_priority_while_they_have_nothing_to_do() {
-    let running = Running::start();
+    let mut running = Running::on(1, ServerOptions::default());
     let client = std::sync::Arc::new(running.client().await);
     let ask = |method: &'static str, message: &'static [u8]| {
         let client = client.clone();
@@ -509,6 +509,18 @@ async fn network_threads_do_what_is_of_low_priority_while_they_have_nothing_to_d
     for _ in 0..20 {
         assert!(ask("Aside", b"").await.unwrap().starts_with("net-"));
     }
+    // It hears of those who call, and of answers that other threads have made.
+    let linger = ask("AsideLinger", b"");
+    running.lingers.acquire().await.unwrap().forget();
+    ask("Echo", b"").await.unwrap();
+    assert!(linger.await.unwrap().starts_with("net-"));
+    let park = ask("Park", b"");
+    let parked = running.parked.recv().await.unwrap();
+    let linger = ask("AsideLinger", b"");
+    running.lingers.acquire().await.unwrap().forget();
+    parked.responder.ok_encoded(Vec::new(), Vec::new());
+    park.await.unwrap();
+    assert!(linger.await.unwrap().starts_with("net-"));
     running.release.send(()).unwrap();
     hold.await.unwrap();
     // What may block is left to the thread that stands back, though network threads come by. Either may take it first.

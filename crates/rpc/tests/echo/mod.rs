@@ -16,7 +16,7 @@ use martite_rpc::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 /// What the methods of the test service do.
 pub struct Echo {
@@ -28,6 +28,8 @@ pub struct Echo {
     /// Calls of method `Later`.
     later: Mutex<Vec<Call>>,
     pool: Arc<Pool>,
+    /// A permit for each `AsideLinger` that has begun.
+    lingers: Arc<Semaphore>,
 }
 
 impl Handler for Echo {
@@ -64,6 +66,15 @@ impl Handler for Echo {
                 self.pool.spawn_aside(call, move |call| go_on(call, &pool, String::new()));
             }
             "Aside" => self.pool.spawn_aside(call, answer_where),
+            // The same until others wait for the network thread.
+            "AsideLinger" => {
+                let lingers = self.lingers.clone();
+                self.pool.spawn_aside(call, move |call| {
+                    lingers.add_permits(1);
+                    while call.responder.is_connected() && !others_wait() {}
+                    answer_where(call);
+                })
+            }
             // Answered between two reads, with the name of the thread.
             "Later" => self.later.lock().unwrap().push(call),
             "Park" => self.parked.send(call).unwrap(),
@@ -145,6 +156,7 @@ pub struct Running {
     pub shards: Shards,
     pub parked: mpsc::UnboundedReceiver<Call>,
     pub release: Sender<()>,
+    pub lingers: Arc<Semaphore>,
 }
 
 impl Running {
@@ -164,17 +176,19 @@ impl Running {
     fn new(cluster_id: &str, threads: usize, options: ServerOptions) -> Running {
         let (sender, parked) = mpsc::unbounded_channel();
         let (release, released) = std::sync::mpsc::channel();
+        let lingers = Arc::new(Semaphore::new(0));
         let handler = Arc::new(Echo {
             cluster_id: cluster_id.to_owned(),
             parked: sender,
             release: Arc::new(Mutex::new(released)),
             later: Mutex::default(),
             pool: Pool::new(PoolOptions::new(3)).unwrap(),
+            lingers: lingers.clone(),
         });
         let shards = Shards::start(threads).unwrap();
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = Arc::new(Server::bind(addr, handler, options, shards.clone()).unwrap());
-        Running { server, shards, parked, release }
+        Running { server, shards, parked, release, lingers }
     }
     pub fn addr(&self) -> SocketAddr {
         self.server.local_addr()
