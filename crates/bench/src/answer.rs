@@ -295,6 +295,7 @@ mod tests {
             rows::put_value(&mut bytes, seed, 0, (seed % 40) as usize);
             bytes.iter_mut().for_each(|b| *b = b.wrapping_mul(37).wrapping_add(seed as u8));
             let _ = parse(&bytes, 0);
+            let _ = begun(&bytes);
             let _ = cell_count(&bytes);
             let _ = Cells::new(&bytes, SINGLE).expect_row(0, 0);
         }

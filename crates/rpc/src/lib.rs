@@ -9,7 +9,8 @@
 //!
 //! A connection lives on one shard, a thread that waits for sockets (`reactor`); as few of them are used as carry the load
 //! (`balance`). A call is served on the thread that read it; what would block goes to the [`Pool`]. A connection with
-//! nothing but calls of low priority is read on a thread that stands back (`place`). The byte layout is drawn in `docs/formats/rpc.md`.
+//! nothing but calls of low priority is read on a thread that stands back (`place`); shards with nothing to do may go on with such work
+//! (`aside`). The byte layout is drawn in `docs/formats/rpc.md`.
 #![forbid(unsafe_code)]
 
 mod aside;

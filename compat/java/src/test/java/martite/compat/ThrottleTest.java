@@ -1,6 +1,7 @@
 package martite.compat;
 
 import static martite.compat.Text.b;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -224,6 +225,29 @@ class ThrottleTest extends CompatTest {
         assertEquals(100, table.get(new ArrayList<>(puts(100).stream().map(p -> new Get(p.getRow())).toList())).length);
       } finally {
         quota.delete(new Delete(b("u." + user)).addColumns(b("u"), b("priority")));
+      }
+    }
+  }
+
+  /** Many at once: the server does them in pieces, on whatever thread has time. */
+  @Test
+  void scansOfLowPriorityReturnAllRowsInTheirOrder() throws Exception {
+    TableName name = filled(5000);
+    admin.flush(name);
+    AsyncTable<?> mine = async(name);
+    for (int round = 0; round < 3; round++) {
+      List<CompletableFuture<List<Result>>> scans = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        scans.add(mine.scanAll(new Scan().withStartRow(b(String.format("row%05d", i))).setPriority(1)));
+      }
+      for (int i = 0; i < scans.size(); i++) {
+        assertFalse(mine.get(new Get(b("row00000"))).get().isEmpty());
+        List<Result> rows = scans.get(i).get();
+        assertEquals(5000 - i, rows.size());
+        for (int row = 0; row < rows.size(); row++) {
+          assertArrayEquals(b(String.format("row%05d", i + row)), rows.get(row).getRow());
+          assertArrayEquals(new byte[100], rows.get(row).getValue(b("f"), b("q")));
+        }
       }
     }
   }
