@@ -9,9 +9,9 @@
 //! itself is awake when a call comes.
 //!
 //! It has ordinary priority, which the work has not: it looks how long it had to wait for the processor, and lets the threads
-//! that stand back do the work if that was long ([`Retreat`]). And it sleeps until the next call once in a while: threads that stand
-//! back, which read such calls and send their answers, get next to nothing of its processor otherwise; whoever calls has it back at
-//! once. (That Linux gives them their little share in pieces of milliseconds, for which calls would wait, is a guess: what the sleep
+//! that stand back do the work if that was long ([`Retreat`]). And it sleeps until the next call, for [`PAUSE`] at most, once in a while:
+//! threads that stand back, which read such calls and send their answers, get next to nothing of its processor otherwise; whoever
+//! calls has it back at once. (That Linux gives them their little share in pieces of milliseconds, for which calls would wait, is a guess: what the sleep
 //! does to the 99th percentile of Gets could not be told from noise.)
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -27,11 +27,20 @@ use crate::pool::{self, Class, Pool};
 const STRETCH: Duration = Duration::from_millis(1);
 /// They do if it has waited for one part in so many of the time.
 const WAITED: u32 = 10;
-/// How long it then does nothing of the kind: the first time, and at most.
+/// How long it then does nothing of the kind: the first time, and at most. Also how long it sleeps at most while there is work.
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// After so long without such a wait, the next one is the first again.
 const CALM: Duration = Duration::from_millis(200);
+
+/// What a thread does that has nothing to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Idle {
+    /// A piece of work, if nothing comes.
+    Work,
+    /// To wait for a call, for so long at most if that is said: there is work, which others may be about to do.
+    Sleep(Option<Duration>),
+}
 
 pub(crate) struct Aside {
     /// Of the server whose call came last.
@@ -71,15 +80,19 @@ impl Aside {
         }
     }
 
-    /// Whether the thread, which has nothing to do, is to look for such work instead of sleeping.
-    pub fn may_work(&mut self, now: Instant) -> bool {
+    /// For the thread when it has nothing to do.
+    pub fn idle(&mut self, now: Instant) -> Idle {
         let found_none = std::mem::take(&mut self.found_none);
-        let may = !found_none && self.jobs.load(Relaxed) > 0 && self.is_alone(now);
-        if !may {
-            // It sleeps.
+        if self.delay.is_none() || self.jobs.load(Relaxed) == 0 {
             self.stretch = None;
+            return Idle::Sleep(None);
         }
-        may
+        if !found_none && self.is_alone(now) {
+            return Idle::Work;
+        }
+        self.stretch = None;
+        // The threads that stand back may be held up, by a disk for instance.
+        Idle::Sleep(Some(self.retreat.rest(now).unwrap_or(PAUSE)))
     }
 
     /// Does a piece of work; for how long.
@@ -95,7 +108,7 @@ impl Aside {
 
     /// Whether nobody else wants the processor, as far as is known.
     fn is_alone(&mut self, now: Instant) -> bool {
-        if !self.retreat.is_over(now) {
+        if self.retreat.rest(now).is_some() {
             return false;
         }
         let Some(delay) = &self.delay else { return false };
@@ -122,8 +135,9 @@ struct Retreat {
 }
 
 impl Retreat {
-    fn is_over(&self, now: Instant) -> bool {
-        self.last.is_none_or(|(_, until)| until <= now)
+    /// What is left of the pause.
+    fn rest(&self, now: Instant) -> Option<Duration> {
+        self.last.map(|(_, until)| until.saturating_duration_since(now)).filter(|rest| !rest.is_zero())
     }
 
     /// Of the time `of` up to now the thread has waited for so long.
@@ -146,15 +160,15 @@ mod tests {
         let (mut retreat, mut now) = (Retreat::default(), Instant::now());
         let ms = Duration::from_millis;
         retreat.look(now, ms(10), ms(1));
-        assert!(retreat.is_over(now));
+        assert_eq!(retreat.rest(now), None);
         for pause in [10, 20, 40, 80, 160, 320, 640, 1000, 1000] {
             retreat.look(now, ms(10), ms(2));
-            assert!(!retreat.is_over(now + ms(pause) - ms(1)));
+            assert_eq!(retreat.rest(now + ms(pause) - ms(1)), Some(ms(1)));
             now += ms(pause);
-            assert!(retreat.is_over(now));
+            assert_eq!(retreat.rest(now), None);
         }
         now += CALM;
         retreat.look(now, ms(1), ms(1));
-        assert!(!retreat.is_over(now) && retreat.is_over(now + PAUSE));
+        assert_eq!((retreat.rest(now), retreat.rest(now + PAUSE)), (Some(PAUSE), None));
     }
 }

@@ -22,7 +22,7 @@ use martite_env::Ring;
 use mio::{Events, Poll, Token};
 use parking_lot::Mutex;
 
-use crate::aside::Aside;
+use crate::aside::{Aside, Idle};
 use crate::link::Link;
 use crate::others;
 use crate::pool::stand_aside;
@@ -255,9 +255,14 @@ impl Reactor {
             Some(Duration::ZERO)
         } else {
             let now = Instant::now();
-            has_aside = self.aside.as_mut().is_some_and(|aside| aside.may_work(now));
             let deadline = self.next_deadline().map(|(at, _)| at.saturating_duration_since(now));
-            if has_aside { Some(Duration::ZERO) } else { deadline }
+            match self.aside.as_mut().map_or(Idle::Sleep(None), |aside| aside.idle(now)) {
+                Idle::Work => {
+                    has_aside = true;
+                    Some(Duration::ZERO)
+                }
+                Idle::Sleep(most) => deadline.into_iter().chain(most).min(),
+            }
         };
         self.hear(wait)?;
         if has_aside && self.ready.is_empty() {
