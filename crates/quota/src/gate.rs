@@ -67,11 +67,15 @@ pub enum Answer {
     Refused(Box<Refusal>),
 }
 
-/// Where a call is to wait, and what it costs.
+/// Where a call is to wait, what it costs, and what it said of itself.
 #[derive(Debug)]
 pub struct Place {
     lane: u32,
     amounts: Amounts,
+    operation: Operation,
+    cost: Cost,
+    size_bytes: usize,
+    deadline_ns: Option<u64>,
 }
 
 /// What [`Gate::wake`] gives out.
@@ -257,17 +261,21 @@ impl<T> Gate<T> {
         }
         match self.refusal(id, request, &amounts, now_ns) {
             Some(refusal) => Answer::Refused(Box::new(refusal)),
-            None => Answer::Waits(Place { lane: id, amounts }),
+            None => {
+                let Request { operation, cost, size_bytes, deadline_ns, .. } = *request;
+                Answer::Waits(Place { lane: id, amounts, operation, cost, size_bytes, deadline_ns })
+            }
         }
     }
 
     /// A call that was just told to wait; [`Gate::wake`] gives `item` back when its turn has come.
-    pub fn park(&mut self, place: Place, request: &Request<'_>, item: T, now_ns: u64) {
-        let Place { lane: id, amounts } = place;
+    pub fn park(&mut self, place: Place, item: T, now_ns: u64) {
+        let Place { lane: id, amounts, operation, cost, size_bytes, deadline_ns } = place;
         let Some(lane) = self.lanes.get_mut(&id) else { return };
-        let Request { operation, size_bytes, deadline_ns, cost, .. } = *request;
-        let held = self.held.entry(lane.key.user.clone()).or_default();
-        held.add(size_bytes);
+        match self.held.get_mut(&lane.key.user) {
+            Some(held) => held.add(size_bytes),
+            None => self.held.entry(lane.key.user.clone()).or_default().add(size_bytes),
+        }
         lane.queued.add(&amounts);
         self.serial += 1;
         let (since_ns, serial) = (now_ns, self.serial);
@@ -730,7 +738,7 @@ mod tests {
         let Answer::Passes(ticket) = gate.ask(&request(&keys[0]), NOW_NS) else { panic!("idle") };
         for key in &keys {
             let Answer::Waits(place) = gate.ask(&request(key), NOW_NS) else { panic!("it was used up") };
-            gate.park(place, &request(key), (), NOW_NS);
+            gate.park(place, (), NOW_NS);
         }
         let before = gate.next_due_ns();
         for _ in 0..500 {

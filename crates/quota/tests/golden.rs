@@ -197,7 +197,7 @@ impl World {
                 "passes".to_owned()
             }
             Answer::Waits(place) => {
-                self.gate.park(place, &request, name.clone(), self.now_ns);
+                self.gate.park(place, name.clone(), self.now_ns);
                 "waits".to_owned()
             }
             Answer::Refused(refusal) => refusal.to_string(),

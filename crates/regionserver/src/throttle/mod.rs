@@ -42,10 +42,11 @@ const ROUND_LOOKED_AFTER: Duration = Duration::from_millis(18);
 const OF_WAIT: u32 = 2;
 /// So many are given out before others may use the gate.
 const PORTION: usize = 16;
-/// So many at once by a network thread between two reads, whose calls wait meanwhile, and not again before this time: of a limit of
-/// 100,000 a second some twenty are read, done and answered together, of one of 1,000 each by itself.
+/// So many at once by a network thread between two reads, whose calls wait meanwhile; it goes on with the others that are due after
+/// the shortest round by the way.
 const BY_THE_WAY: usize = 32;
-const BY_THE_WAY_AGAIN: Duration = Duration::from_micros(200);
+/// Rounds by the way.
+const ROUND_BY_THE_WAY: RangeInclusive<Duration> = Duration::from_micros(200)..=Duration::from_millis(2);
 /// How often is looked whether connections were closed, and for the parked calls of those.
 const SWEEP: Duration = Duration::from_millis(100);
 /// How often is looked in any case, for calls whose time is over: each costs a line or two of memory, and nobody else may use the gate.
@@ -153,7 +154,7 @@ impl Throttles {
             Answer::Free => {}
             Answer::Passes(ticket) => resume.pay(Paid::new(waits, self.clone(), ticket, Instant::now())),
             Answer::Waits(place) => {
-                gate.park(place, &request, Parked { waits, resume }, now_ns);
+                gate.park(place, Parked { waits, resume }, now_ns);
                 return None;
             }
             Answer::Refused(refusal) => resume.refuse(refuse(&who.usage, &refusal)),
@@ -162,14 +163,13 @@ impl Throttles {
     }
 
     fn park(&self, place: Place, parked: Parked) {
-        let (who, since_ns) = (parked.waits.who.clone(), parked.waits.since_ns);
-        let request = Request { key: &who.key, ..parked.waits.request(parked.resume.size_bytes()) };
+        let since_ns = parked.waits.since_ns;
         let mut state = self.state.lock();
         if state.stopped {
             return parked.resume.fail(Fault::server_stopped(STOPPING));
         }
         // If limits have changed since it asked, the gate gives it back at once, or later.
-        state.gate.park(place, &request, parked, since_ns);
+        state.gate.park(place, parked, since_ns);
         self.wake_if_sooner(state);
     }
 
@@ -208,9 +208,10 @@ impl Throttles {
     fn give_out(self: &Arc<Self>, now: Instant) {
         let Some(mut state) = self.state.try_lock() else { return };
         let mut woken = Woken::default();
-        state.gate.wake(self.ns(now), |parked| parked.is_gone(), &mut woken, BY_THE_WAY);
+        let are_more = state.gate.wake(self.ns(now), |parked| parked.is_gone(), &mut woken, BY_THE_WAY);
+        let round = if are_more { *ROUND_BY_THE_WAY.start() } else { round_after(&woken, ROUND_BY_THE_WAY) };
         state.is_looked_after = true;
-        state.pauses_until_ns = self.ns(now + BY_THE_WAY_AGAIN);
+        state.pauses_until_ns = self.ns(now + round);
         self.publish_due(&state);
         drop(state);
         self.deliver(woken);
@@ -251,7 +252,7 @@ impl Throttles {
                 swept = Instant::now();
             }
             let looked_after = std::mem::take(&mut state.is_looked_after) && woken.pass.is_empty();
-            let round = if looked_after { ROUND_LOOKED_AFTER } else { round_after(&woken) };
+            let round = if looked_after { ROUND_LOOKED_AFTER } else { round_after(&woken, ROUND) };
             let round_ends = Instant::now() + round;
             self.publish_due(&state);
             MutexGuard::unlocked(&mut state, || self.deliver(woken));
@@ -317,9 +318,9 @@ fn refuse(usage: &OfUser, refusal: &Refusal) -> Fault {
 }
 
 /// How long until the next round: those who wait for long anyway do not notice.
-fn round_after<T>(woken: &Woken<T>) -> Duration {
+fn round_after<T>(woken: &Woken<T>, range: RangeInclusive<Duration>) -> Duration {
     let waited = woken.pass.iter().map(|(_, ticket)| Duration::from_nanos(ticket.parked_ns)).min();
-    (waited.unwrap_or_default() / OF_WAIT).clamp(*ROUND.start(), *ROUND.end())
+    (waited.unwrap_or_default() / OF_WAIT).clamp(*range.start(), *range.end())
 }
 
 /// `user/host@REALM` → `user`.
