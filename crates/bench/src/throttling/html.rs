@@ -216,7 +216,7 @@ fn isolation(report: &Report) -> Markup {
                         td { @match &run.limited {
                             None => "absent",
                             Some(user) => {
-                                @if run.experiment == Experiment::Priority { (user.user) ", scans as much as it can" }
+                                @if run.experiment == Experiment::Priority { (user.user) ", as much as it can: " (user.does.name()) }
                                 @else { (limit(run.limit)) }
                                 @if run.experiment == Experiment::Isolation { ", wants " (or_dash(user.demand_per_s, short)) " ops/s" }
                             }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const INLINE: Duration = Duration::from_micros(100);
 const INLINE_CELLS: u64 = 250;
 /// How long it may if others wait for that thread: a short scan is to end there all the same. One whose filter refuses rows tends to
-/// be long, and goes at once.
+/// be long, and goes at once, as does one of low priority.
 const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
 /// Cells of one slice on the pool, and of one that lets others run after it.
 const SLICE_CELLS: u64 = 20_000;
@@ -55,13 +55,15 @@ struct Work {
 impl Work {
     /// Whether it may go on on the network thread.
     fn may_stay(&self) -> bool {
-        stays(self.started.elapsed(), self.out.counters.rows_filtered > 0, others_wait)
+        let makes_way = self.toll.is_batch() || self.out.counters.rows_filtered > 0;
+        stays(self.started.elapsed(), makes_way, others_wait)
     }
 }
 
-/// The rule for a scan that has worked so long, whose filter refuses rows or not. Whether others wait is asked if it matters only.
-fn stays(worked: Duration, refuses: bool, others_wait: impl FnOnce() -> bool) -> bool {
-    let is_brief = worked < INLINE_BEFORE_OTHERS && !refuses;
+/// The rule for a scan that has worked so long, and makes way for others at once or not. Whether others wait is asked if it matters
+/// only.
+fn stays(worked: Duration, makes_way: bool, others_wait: impl FnOnce() -> bool) -> bool {
+    let is_brief = worked < INLINE_BEFORE_OTHERS && !makes_way;
     is_brief || worked < INLINE && !others_wait()
 }
 
@@ -554,11 +556,11 @@ mod tests {
     #[test]
     fn a_scan_leaves_the_network_thread_sooner_if_others_wait() {
         let us = Duration::from_micros;
-        let before_others = |worked, refuses| stays(us(worked), refuses, || true);
+        let before_others = |worked, makes_way| stays(us(worked), makes_way, || true);
         assert!(before_others(39, false) && !before_others(40, false) && !before_others(0, true));
-        let alone = |worked, refuses| stays(us(worked), refuses, || false);
-        assert!([false, true].iter().all(|refuses| alone(99, *refuses) && !alone(100, *refuses)));
-        let unasked = |worked, refuses| stays(us(worked), refuses, || panic!("asked in vain"));
+        let alone = |worked, makes_way| stays(us(worked), makes_way, || false);
+        assert!([false, true].iter().all(|makes_way| alone(99, *makes_way) && !alone(100, *makes_way)));
+        let unasked = |worked, makes_way| stays(us(worked), makes_way, || panic!("asked in vain"));
         assert!(unasked(39, false) && !unasked(100, true));
     }
 }
