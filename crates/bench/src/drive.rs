@@ -158,6 +158,9 @@ impl Cpu {
 #[derive(Default)]
 struct Thread {
     lanes: Vec<Plan>,
+    /// After each step others of its core have their turn.
+    makes_way: bool,
+    /// It takes only what others leave.
     stands_back: bool,
     polls: bool,
 }
@@ -167,7 +170,7 @@ fn plan(loads: &[Load<'_>], threads: usize, polls: bool) -> Vec<Thread> {
     let mut plans: Vec<Thread> = (0..threads).map(|_| Thread { polls, ..Thread::default() }).collect();
     if loads.iter().any(|load| load.stands_back) {
         // Behind a thread that never sleeps it would do nothing at all.
-        plans.push(Thread { stands_back: !polls, ..Thread::default() });
+        plans.push(Thread { makes_way: true, stands_back: !polls, ..Thread::default() });
     }
     let (mut seed, mut lanes) = (0, 0);
     for (index, load) in loads.iter().enumerate() {
@@ -246,7 +249,7 @@ async fn run_lanes(
     for plan in thread.lanes {
         let Plan { address, user, ops, schedule, load } = plan;
         let mut lane = Lane::connect(address, &user, ops, schedule, rooms.clone()).await?;
-        if thread.stands_back {
+        if thread.makes_way {
             lane.stand_back();
         }
         if thread.polls {
