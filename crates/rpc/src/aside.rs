@@ -9,10 +9,10 @@
 //! itself is awake when a call comes.
 //!
 //! It has ordinary priority, which the work has not: it looks how long it had to wait for the processor, and lets the threads
-//! that stand back do the work if that was long ([`Retreat`]). And it sleeps until the next call, for [`PAUSE`] at most, once in a while:
-//! threads that stand back, which read such calls and send their answers, get next to nothing of its processor otherwise; whoever
-//! calls has it back at once. (That Linux gives them their little share in pieces of milliseconds, for which calls would wait, is a guess: what the sleep
-//! does to the 99th percentile of Gets could not be told from noise.)
+//! that stand back do the work if that was long ([`Retreat`]). And once in a while it sleeps until the next call, for [`PAUSE`] at
+//! most: threads that stand back, which read such calls and send their answers, get next to nothing of its processor otherwise;
+//! whoever calls has it back at once. (That Linux gives them their little share in pieces of milliseconds, for which calls would
+//! wait, is a guess: what the sleep does to the 99th percentile of Gets could not be told from noise.)
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
