@@ -171,4 +171,24 @@ mod tests {
         retreat.look(now, ms(1), ms(1));
         assert_eq!((retreat.rest(now), retreat.rest(now + PAUSE)), (Some(PAUSE), None));
     }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn while_there_is_work_nobody_sleeps_for_good() {
+        let (mut aside, now) = (Aside::new(), Instant::now());
+        assert_eq!(aside.idle(now), Idle::Sleep(None));
+        aside.jobs.store(1, Relaxed);
+        assert_eq!(aside.idle(now), Idle::Work);
+        // The next job is for others.
+        assert_eq!(aside.work(now), Duration::ZERO);
+        assert_eq!(aside.idle(now), Idle::Sleep(Some(PAUSE)));
+        assert_eq!(aside.idle(now), Idle::Work);
+        // It has worked for long enough; whether it waited meanwhile, and retreats now, is the machine's.
+        assert!(matches!(aside.idle(now + STRETCH), Idle::Sleep(Some(_))));
+        aside.retreat.last = Some((PAUSE, now + PAUSE / 2));
+        assert_eq!(aside.idle(now), Idle::Sleep(Some(PAUSE / 2)));
+        assert_eq!(aside.idle(now + PAUSE), Idle::Work);
+        aside.jobs.store(0, Relaxed);
+        assert_eq!(aside.idle(now), Idle::Sleep(None));
+    }
 }
