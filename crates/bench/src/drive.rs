@@ -33,7 +33,8 @@ pub struct Load<'a> {
     pub depth: usize,
     /// Of all connections together.
     pub pace: Pace,
-    /// Its connections have a client thread of their own, which stands back behind all others of the machine.
+    /// Its connections have a client thread of their own, which stands back behind all others of the machine, or, beside threads
+    /// that never sleep, lets them have their turn after each step.
     pub stands_back: bool,
     pub make: MakeOp<'a>,
 }
