@@ -85,6 +85,10 @@ impl std::fmt::Debug for Remote {
 }
 
 impl Shared {
+    fn has_mail(&self) -> bool {
+        !self.post.lock().mail.is_empty()
+    }
+
     fn post(&self, mail: Mail) {
         let mut post = self.post.lock();
         if post.closed {
@@ -182,7 +186,8 @@ impl Reactor {
 
     /// The thread's life.
     pub fn run(mut self) {
-        others::begin(self.poll.registry());
+        let shared = self.shared.clone();
+        others::begin(self.poll.registry(), move || shared.has_mail());
         self.aside = self.seat.is_some().then(Aside::new);
         while self.take_mail() {
             if let Err(e) = self.look() {
@@ -274,13 +279,9 @@ impl Reactor {
     /// Works for a moment on what is of low priority.
     fn work_aside(&mut self) {
         let Some(aside) = &mut self.aside else { return };
-        let post = self.shared.post.lock();
-        if !post.mail.is_empty() {
+        if self.shared.has_mail() {
             return;
         }
-        // Mail that comes meanwhile rings, as if the thread slept, and is news like others.
-        self.shared.asleep.store(true, SeqCst);
-        drop(post);
         let took = aside.work(self.looked);
         if let Some(seat) = &mut self.seat {
             seat.set_aside(took);

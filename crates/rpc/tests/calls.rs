@@ -542,15 +542,29 @@ async fn network_threads_do_what_is_of_low_priority_while_they_have_nothing_to_d
 
 #[tokio::test]
 async fn a_call_that_works_on_hears_of_others() {
-    let running = Running::on(1, ServerOptions::default());
-    let (one, other) = (running.client().await, running.client().await);
-    // Its connection is open: what comes is news.
-    one.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
-    let linger = tokio::spawn(async move { one.call_with("Linger", b"", b"", CallOptions::default()).await.map(drop) });
-    while !linger.is_finished() {
-        other.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
-    }
-    linger.await.unwrap().unwrap();
+    let mut running = Running::on(1, ServerOptions::default());
+    let one = std::sync::Arc::new(running.client().await);
+    let linger = || {
+        let one = one.clone();
+        tokio::spawn(async move { one.call_with("Linger", b"", b"", CallOptions::default()).await.map(drop) })
+    };
+    let first = linger();
+    running.lingers.acquire().await.unwrap().forget();
+    // A connection that opens.
+    let other = running.client().await;
+    first.await.unwrap().unwrap();
+    other.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
+    // A call of another connection, and an answer that another thread has made.
+    let second = linger();
+    running.lingers.acquire().await.unwrap().forget();
+    let park = other.send("Park", b"", &[b""], &CallOptions::default(), None).unwrap();
+    let parked = running.parked.recv().await.unwrap();
+    second.await.unwrap().unwrap();
+    let third = linger();
+    running.lingers.acquire().await.unwrap().forget();
+    parked.responder.ok_encoded(Vec::new(), Vec::new());
+    park.await.unwrap();
+    third.await.unwrap().unwrap();
     // The connection's own calls, before it and after it, and what comes in while it works.
     let mut raw = running.opened().await;
     for calls in [["Linger", "Echo"], ["Echo", "Linger"]] {

@@ -28,7 +28,7 @@ pub struct Echo {
     /// Calls of method `Later`.
     later: Mutex<Vec<Call>>,
     pool: Arc<Pool>,
-    /// A permit for each `AsideLinger` that has begun.
+    /// A permit for each `Linger` and `AsideLinger` that has begun.
     lingers: Arc<Semaphore>,
 }
 
@@ -87,6 +87,7 @@ impl Handler for Echo {
             }
             // On the network thread until others wait for that.
             "Linger" => {
+                self.lingers.add_permits(1);
                 while call.responder.is_connected() && !others_wait() {}
                 call.responder.ok_encoded(Vec::new(), Vec::new());
             }
