@@ -28,9 +28,13 @@ const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
 /// Cells of one slice on the pool, and of one that lets others run after it.
 const SLICE_CELLS: u64 = 20_000;
 const BATCH_SLICE_CELLS: u64 = 500;
-/// The same of one on a network thread that has nothing else to do, and how long it goes on there at most.
-const ASIDE_SLICE_CELLS: u64 = 50;
+/// How long one of low priority goes on at most on a network thread that has nothing else to do; and about how long a slice of it is
+/// there, whose cells may be small or large, in the processor's cache or not.
 const ASIDE: Duration = Duration::from_micros(200);
+const ASIDE_SLICE: Duration = Duration::from_micros(5);
+/// Cells of the first such slice, of the shortest and of the longest.
+const FIRST_ASIDE_CELLS: u64 = 10;
+const ASIDE_CELLS: std::ops::RangeInclusive<u64> = 4..=1_000;
 
 /// One Scan call under way.
 struct Work {
@@ -48,6 +52,8 @@ struct Work {
     may_heartbeat: bool,
     close: bool,
     rows: u64,
+    /// Cells of the next slice on a network thread, of low priority.
+    aside_cells: u64,
     /// Put off by the time in the pool's queue.
     started: Instant,
 }
@@ -65,6 +71,16 @@ impl Work {
 fn stays(worked: Duration, makes_way: bool, others_wait: impl FnOnce() -> bool) -> bool {
     let is_brief = worked < INLINE_BEFORE_OTHERS && !makes_way;
     is_brief || worked < INLINE && !others_wait()
+}
+
+/// Cells of the next slice aside after one of so many took so long.
+fn next_aside(cells: u64, took: Duration) -> u64 {
+    let next = match took {
+        _ if took > ASIDE_SLICE * 2 => cells / 2,
+        _ if took < ASIDE_SLICE / 2 => cells * 2,
+        _ => cells,
+    };
+    next.clamp(*ASIDE_CELLS.start(), *ASIDE_CELLS.end())
 }
 
 /// What a request names.
@@ -136,8 +152,12 @@ impl RegionServer {
             return self.scan_on_pool(call, work);
         }
         let files = self.ctx.stores.files.clone();
-        work.limits.pause_after_cells = if work.toll.is_batch() { ASIDE_SLICE_CELLS } else { INLINE_CELLS };
+        work.limits.pause_after_cells = if work.toll.is_batch() { work.aside_cells } else { INLINE_CELLS };
         let src = files.cache_only();
+        // Others may have come while it was opened, which takes as long as a slice.
+        if work.toll.is_batch() && others_wait() {
+            return self.scan_on_pool(call, work);
+        }
         loop {
             match step(&mut work, &src) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
@@ -191,14 +211,20 @@ impl RegionServer {
             return self.give_up_scan(call, &work);
         }
         let (files, began) = (self.ctx.stores.files.clone(), Instant::now());
-        work.limits.pause_after_cells = ASIDE_SLICE_CELLS;
+        let mut before = began;
         let rest = loop {
+            work.limits.pause_after_cells = work.aside_cells;
             match step(&mut work, &files.cache_only()) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Err(e) => return self.fail_scan(call, &work, e),
-                Ok(Stepped::Paused) if began.elapsed() < ASIDE && !others_wait() => {}
-                Ok(Stepped::Paused) => break Rest::Anywhere,
+                Ok(Stepped::Paused) => {}
                 Ok(Stepped::Blocked) => break Rest::OnPool,
+            }
+            let now = Instant::now();
+            work.aside_cells = next_aside(work.aside_cells, now - before);
+            before = now;
+            if now - began >= ASIDE || others_wait() {
+                break Rest::Anywhere;
             }
         };
         self.pool.spawn_rest(rest, call, self.rest_of_scan(work));
@@ -376,6 +402,7 @@ impl RegionServer {
             may_heartbeat,
             close,
             rows,
+            aside_cells: FIRST_ASIDE_CELLS,
             started: Instant::now(),
         }
     }
@@ -552,6 +579,20 @@ fn metrics(out: &ScanOutput, call: &Call, started: Instant) -> pb::ScanMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slices_aside_take_about_as_long_whatever_the_cells_are() {
+        // Of so many nanoseconds for a cell.
+        let settles_at = |cell_ns: u64| {
+            let slices = std::iter::successors(Some(FIRST_ASIDE_CELLS), |cells| {
+                Some(next_aside(*cells, Duration::from_nanos(cells * cell_ns)))
+            });
+            slices.take(12).last().unwrap()
+        };
+        for (cell_ns, cells) in [(0, 1_000), (4, 640), (100, 40), (500, 10), (1_100, 5), (1_000_000, 4)] {
+            assert_eq!(settles_at(cell_ns), cells, "{cell_ns} ns");
+        }
+    }
 
     #[test]
     fn a_scan_leaves_the_network_thread_sooner_if_others_wait() {
