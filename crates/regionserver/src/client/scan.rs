@@ -31,7 +31,7 @@ const BATCH_SLICE_CELLS: u64 = 500;
 /// How long one of low priority goes on at most on a network thread that has nothing else to do; and about how long a slice of it is
 /// there, whose cells may be small or large, in the processor's cache or not.
 const ASIDE: Duration = Duration::from_micros(200);
-const ASIDE_SLICE: Duration = Duration::from_micros(5);
+const ASIDE_SLICE: Duration = Duration::from_micros(8);
 /// Cells of the first such slice, of the shortest and of the longest.
 const FIRST_ASIDE_CELLS: u64 = 10;
 const ASIDE_CELLS: std::ops::RangeInclusive<u64> = 4..=1_000;
@@ -589,7 +589,7 @@ mod tests {
             });
             slices.take(12).last().unwrap()
         };
-        for (cell_ns, cells) in [(0, 1_000), (4, 640), (100, 40), (500, 10), (1_100, 5), (1_000_000, 4)] {
+        for (cell_ns, cells) in [(0, 1_000), (10, 640), (100, 40), (500, 10), (2_000, 5), (1_000_000, 4)] {
             assert_eq!(settles_at(cell_ns), cells, "{cell_ns} ns");
         }
     }
