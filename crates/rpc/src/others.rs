@@ -25,8 +25,8 @@ struct Known {
 }
 
 /// Whether others wait for the calling thread, a network thread that works on a call: connections with something to read, or
-/// that open; answers that leave after this one, or that other threads have made. To be asked by who goes on for long: it costs a system call. Of other threads it is
-/// false.
+/// that open; answers that leave after this one, or that other threads have made. To be asked by who goes on for long: it
+/// costs a system call. Of other threads it is false.
 pub fn others_wait() -> bool {
     let Known { connections, calls } = KNOWN.get();
     connections || calls || SOURCES.with_borrow(|sources| sources.as_ref().is_some_and(Sources::have_news))
