@@ -1,4 +1,4 @@
-//! What /proc tells of a process: CPU time and memory.
+//! What the system tells of a process: CPU time, memory, what it had disks do.
 
 use crate::Error;
 use std::path::{Path, PathBuf};

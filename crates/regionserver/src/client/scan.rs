@@ -154,7 +154,7 @@ impl RegionServer {
         let files = self.ctx.stores.files.clone();
         work.limits.pause_after_cells = if work.toll.is_batch() { work.aside_cells } else { INLINE_CELLS };
         let src = files.cache_only();
-        // Others may have come while it was opened, which takes as long as a slice.
+        // Others may have come while it was opened.
         if work.toll.is_batch() && others_wait() {
             return self.scan_on_pool(call, work);
         }
