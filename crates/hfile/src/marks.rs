@@ -224,6 +224,13 @@ impl Marks {
         prefetch(&payload[behind - 1..behind]);
     }
 
+    /// Asks for the key of the last marked cell.
+    pub(crate) fn prefetch_last(&self, payload: &[u8]) {
+        if let Some(last) = self.last() {
+            prefetch_at(payload.as_ptr().wrapping_add(last as usize), 1 + KEY_REACH);
+        }
+    }
+
     /// Asks for what is looked at when rows are passed over.
     pub(crate) fn prefetch_rows(&self) {
         if self.row_words > 0 {

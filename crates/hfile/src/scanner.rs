@@ -158,9 +158,12 @@ impl Scanner {
             }
             _ => 0,
         };
-        // Where rows lie side by side, most scans do without the cells' own.
+        // Where rows lie side by side, most scans do without the cells' own, but for that of the cell where they leave the block.
         self.asked = match block.marks().rows() {
-            Some(_) => 0,
+            Some(_) => {
+                block.marks().prefetch_last(block.payload());
+                0
+            }
             None => block.marks().prefetch_keys(0, 0, block.payload()),
         };
         self.look_ahead(src);
