@@ -33,8 +33,8 @@ pub struct Load<'a> {
     pub depth: usize,
     /// Of all connections together.
     pub pace: Pace,
-    /// Its connections have a client thread of their own, which stands back behind all others of the machine, or, beside threads
-    /// that never sleep, lets them have their turn after each step.
+    /// Its connections have a client thread of their own, which stands back behind all others of the machine. Where threads never
+    /// sleep, they are among the others of these, for a thread more would keep those waiting whenever it has its turn.
     pub stands_back: bool,
     pub make: MakeOp<'a>,
 }
@@ -90,6 +90,7 @@ struct Plan {
     ops: Vec<Box<dyn Op>>,
     schedule: Option<Schedule>,
     load: usize,
+    stands_back: bool,
 }
 
 /// The window and a recorder for each load; None until all lanes are connected.
@@ -159,19 +160,17 @@ impl Cpu {
 #[derive(Default)]
 struct Thread {
     lanes: Vec<Plan>,
-    /// After each step others of its core have their turn.
-    makes_way: bool,
     /// It takes only what others leave.
     stands_back: bool,
     polls: bool,
 }
 
-/// The lanes of all loads, dealt to so many client threads, and one more for those that stand back.
+/// The lanes of all loads, dealt to so many client threads, and one more for those that stand back, unless the threads poll.
 fn plan(loads: &[Load<'_>], threads: usize, polls: bool) -> Vec<Thread> {
     let mut plans: Vec<Thread> = (0..threads).map(|_| Thread { polls, ..Thread::default() }).collect();
-    if loads.iter().any(|load| load.stands_back) {
-        // Behind a thread that never sleeps it would do nothing at all.
-        plans.push(Thread { makes_way: true, stands_back: !polls, ..Thread::default() });
+    let apart = |load: &Load<'_>| load.stands_back && !polls;
+    if loads.iter().any(apart) {
+        plans.push(Thread { stands_back: true, ..Thread::default() });
     }
     let (mut seed, mut lanes) = (0, 0);
     for (index, load) in loads.iter().enumerate() {
@@ -186,15 +185,16 @@ fn plan(loads: &[Load<'_>], threads: usize, polls: bool) -> Vec<Thread> {
                 Pace::Closed => None,
                 Pace::Open(rate) => Some(Schedule::new(rate, connection, load.connections, index, loads.len())),
             };
-            let thread = if load.stands_back { threads } else { lanes % threads };
+            let thread = if apart(load) { threads } else { lanes % threads };
             plans[thread].lanes.push(Plan {
                 address: load.address,
                 user: load.user.clone(),
                 ops,
                 schedule,
                 load: index,
+                stands_back: load.stands_back,
             });
-            lanes += usize::from(!load.stands_back);
+            lanes += usize::from(!apart(load));
         }
     }
     plans
@@ -248,9 +248,9 @@ async fn run_lanes(
     let mut lanes = Vec::with_capacity(thread.lanes.len());
     let rooms = Rooms::default();
     for plan in thread.lanes {
-        let Plan { address, user, ops, schedule, load } = plan;
+        let Plan { address, user, ops, schedule, load, stands_back } = plan;
         let mut lane = Lane::connect(address, &user, ops, schedule, rooms.clone()).await?;
-        if thread.makes_way {
+        if stands_back {
             lane.stand_back();
         }
         if thread.polls {
@@ -269,4 +269,27 @@ async fn run_lanes(
         outcome.map_err(|e| Error::Setup(format!("a lane ended: {e}")))??;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_stands_back_has_a_thread_of_its_own_unless_the_others_poll() {
+        let load = |connections, stands_back| {
+            let make: MakeOp<'static> = Box::new(|_| unreachable!("nothing is to be under way"));
+            Load { stands_back, ..Load::closed(([127, 0, 0, 1], 1).into(), connections, 0, make) }
+        };
+        let loads = [load(3, false), load(4, true)];
+        let lanes = |polls| {
+            let of_thread = |thread: &Thread| {
+                let back = thread.lanes.iter().filter(|lane| lane.stands_back).count();
+                (thread.lanes.len() - back, back, thread.stands_back)
+            };
+            plan(&loads, 2, polls).iter().map(of_thread).collect::<Vec<_>>()
+        };
+        assert_eq!(lanes(false), [(2, 0, false), (1, 0, false), (0, 4, true)]);
+        assert_eq!(lanes(true), [(2, 2, false), (1, 2, false)]);
+    }
 }

@@ -14,6 +14,8 @@ pub struct InTurns {
     pub rounds: usize,
     pub p50: Compared,
     pub p99: Compared,
+    /// Quantiles around that one, which pauses of the machine decide if they meet about one Get in a hundred.
+    pub around: Vec<Around>,
     /// What `batch` got of what was left, where there was one.
     pub of_left: Option<Estimate>,
 }
@@ -26,12 +28,23 @@ pub struct Compared {
     pub more_us: Estimate,
 }
 
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Around {
+    pub quantile: f64,
+    #[serde(flatten)]
+    pub compared: Compared,
+}
+
+const AROUND: [f64; 4] = [0.9, 0.95, 0.98, 0.999];
+
 impl InTurns {
     /// Each round's runs: what it is compared with first, `free` beside the other last.
     pub fn of(experiment: Experiment, rounds: &[Vec<Run>]) -> Option<InTurns> {
         let of_left = Estimate::of(rounds, of_left);
         let (p50, p99) = (Compared::of(rounds, 0.5)?, Compared::of(rounds, 0.99)?);
-        Some(InTurns { experiment, rounds: rounds.len(), p50, p99, of_left })
+        let around = AROUND.map(|quantile| Some(Around { quantile, compared: Compared::of(rounds, quantile)? }));
+        let around = around.into_iter().collect::<Option<Vec<Around>>>()?;
+        Some(InTurns { experiment, rounds: rounds.len(), p50, p99, around, of_left })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tables that a terminal shows: for each server what the limits did, then the latencies, then what was asked beside.
 
-use super::in_turns::{Compared, InTurns};
+use super::in_turns::{Around, Compared, InTurns};
 use super::options::Experiment;
 use super::plan::{Limit, Unit};
 use super::results::{Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
@@ -187,7 +187,7 @@ fn in_rounds(rounds: &Rounds) -> String {
 
 /// `free` beside others, by turns.
 pub fn in_turns(of: &InTurns) -> String {
-    let InTurns { experiment, rounds, p50, p99, of_left } = of;
+    let InTurns { experiment, rounds, p50, p99, around, of_left } = of;
     let estimate = |of: &Estimate| format!("{} ± {}", share(of.value), share(of.standard_error));
     let compared = |of: &Compared| {
         let Compared { alone_us, beside_us, of_alone, more_us } = of;
@@ -196,9 +196,13 @@ pub fn in_turns(of: &InTurns) -> String {
     };
     let left =
         of_left.as_ref().map_or_else(String::new, |left| format!("; batch gets {} of what they leave", estimate(left)));
+    let around = around.iter().map(|Around { quantile, compared: Compared { of_alone, .. } }| {
+        format!("p{} {}", (1000.0 * quantile).round() / 10.0, estimate(of_alone))
+    });
+    let around = around.collect::<Vec<_>>().join(", ");
     let reference = if *experiment == Experiment::Isolation { "beside the same user idle" } else { "alone" };
     format!(
-        "{}, {rounds} rounds together, Gets compared with those {reference}: p50 {}; p99 {}{left}",
+        "{}, {rounds} rounds together, Gets compared with those {reference}: p50 {}; p99 {}; {around}{left}",
         experiment.name(),
         compared(p50),
         compared(p99),
@@ -297,6 +301,7 @@ mod tests {
         let said = "priority, 2 rounds together, Gets compared with those alone: p50 1.00 ms instead of 1.00 ms, 1.000 ± 0.000 of that \
                     (+0 ± 0 µs); p99";
         assert!(text.contains(said), "{text}");
-        assert!(text.contains("batch gets 0.625 ± 0.000 of what they leave"), "{text}");
+        let said = "; p90 1.000 ± 0.000, p95 1.000 ± 0.000, p98 1.000 ± 0.000, p99.9 1.000 ± 0.000; batch gets 0.625 ± 0.000 of what they leave";
+        assert!(text.contains(said), "{text}");
     }
 }
