@@ -10,6 +10,7 @@ use martite_proto as pb;
 use martite_region::{FamilyColumns, GetSpec, Region, ScanSpec};
 use pb::Message;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Attribute of a Scan: return delete markers and what they cover; a boolean.
 const RAW_ATTRIBUTE: &str = "_raw_";
@@ -48,12 +49,19 @@ impl Last {
         Some(GetSpec { row, ..like.clone() })
     }
 
-    fn remember(&mut self, rest: &[u8], get: &GetSpec) {
-        let mut like = GetSpec { row: Bytes::new(), ..get.clone() };
+    /// The same Get, of which only the row lies in its frame.
+    fn remember(&mut self, rest: &[u8], get: GetSpec) -> GetSpec {
+        let row = get.row.clone();
+        let mut like = GetSpec { row: Bytes::new(), ..get };
         keep::get(&mut like);
         self.rest.clear();
         self.rest.extend_from_slice(rest);
-        self.like = Some(like);
+        GetSpec { row, ..self.like.insert(like).clone() }
+    }
+
+    /// Whether all that a Get has beside its row is what is remembered.
+    fn owns(&self, get: &GetSpec) -> bool {
+        self.like.as_ref().is_some_and(|like| Arc::ptr_eq(&like.families, &get.families)) && get.filter.is_none()
     }
 }
 
@@ -83,11 +91,20 @@ fn remembered_get(bytes: &[u8], frame: &Bytes) -> Result<Option<GetSpec>, Malfor
         }
         let plain = plain_get(bytes, frame)?;
         // Of a row that comes twice the last one counts.
-        if let Some(get) = plain.as_ref().filter(|get| get.row == row) {
-            last.remember(rest, get);
+        match plain {
+            Some(get) if get.row == row => Ok(Some(last.remember(rest, get))),
+            plain => Ok(plain),
         }
-        Ok(plain)
     })
+}
+
+/// It is to wait: nothing of it lies in the frame that brought it any more.
+pub fn keep_get(get: &mut GetSpec) {
+    if LAST.with_borrow(|last| last.owns(get)) {
+        keep::own(&mut get.row);
+    } else {
+        keep::get(get);
+    }
 }
 
 /// A Get of a row and columns, read where it lies. None: it has more to it than that.
@@ -298,6 +315,23 @@ mod tests {
         assert_eq!(rest, (3, false, 7, 2, true));
         assert_eq!(spec.time_range, TimeRange::new(5, TimeRange::ALL.max));
         assert_eq!(plain(&pb::Get { row: "r".into(), ..pb::Get::default() }).unwrap().store_limit, -1);
+    }
+
+    #[test]
+    fn gets_that_wait_share_what_is_the_same_of_them_and_hold_no_frame() {
+        let kept = |row: &'static str, family: &'static str| {
+            let column = pb::Column { family: Bytes::from_static(family.as_bytes()), qualifier: vec!["q".into()] };
+            let get = pb::Get { row: row.into(), column: vec![column], ..pb::Get::default() };
+            let frame = Bytes::from(get.encode_to_vec());
+            let mut spec = remembered_get(&frame, &frame).ok().flatten().unwrap();
+            keep_get(&mut spec);
+            assert_eq!((&spec.row[..], &spec.families[0].family[..]), (row.as_bytes(), family.as_bytes()));
+            assert!(frame.try_into_mut().is_ok(), "{spec:?} holds its frame");
+            spec
+        };
+        let [first, second, other] = [kept("a", "f"), kept("b", "f"), kept("a", "g")];
+        assert!(Arc::ptr_eq(&first.families, &second.families));
+        assert!(!first.is_like(&other));
     }
 
     #[test]

@@ -51,7 +51,12 @@ impl Call {
     /// Whether the client no longer waits, by its timeout or because it is gone: drop such a call with
     /// `responder.discard()`.
     pub fn expired(&self) -> bool {
-        self.conn.is_closed() || self.deadline().is_some_and(|deadline| Instant::now() > deadline)
+        self.expired_at(Instant::now())
+    }
+
+    /// The same for a time that is known.
+    pub fn expired_at(&self, now: Instant) -> bool {
+        self.conn.is_closed() || self.deadline().is_some_and(|deadline| now > deadline)
     }
 }
 

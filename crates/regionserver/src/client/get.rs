@@ -3,7 +3,7 @@
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
 use crate::throttle::{Known, ONE_READ, Ready, Toll, Turn, Work};
-use crate::{RegionServer, keep, query, result, times};
+use crate::{RegionServer, query, result, times};
 use bytes::Bytes;
 use martite_cell::CellBuf;
 use martite_hfile::Step;
@@ -38,7 +38,7 @@ impl Work for Get {
     const GATHERS: bool = true;
 
     fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
-        keep::get(&mut self.spec);
+        query::keep_get(&mut self.spec);
         call.param = Bytes::new();
     }
 
@@ -54,7 +54,7 @@ impl Work for Get {
     }
 
     fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Admitted>) {
-        server.run_ready(ready);
+        server.run_ready(ready.into_iter().map(Some).collect());
     }
 }
 
@@ -74,7 +74,7 @@ impl RegionServer {
                 Ok(get) => {
                     let mut toll = Toll::default();
                     match self.turn_like(&mut known, &call, &mut toll, &get.region, ONE_GET) {
-                        Turn::Now => ready.push(Ready { call, toll, work: get }),
+                        Turn::Now => ready.push(Some(Ready { call, toll, work: get })),
                         turn => self.take_turn(call, toll, get, turn),
                     }
                 }
@@ -84,32 +84,37 @@ impl RegionServer {
         self.run_ready(ready);
     }
 
-    fn run_ready(self: &Arc<Self>, mut ready: Vec<Admitted>) {
-        ready.sort_by_cached_key(|admitted| Arc::as_ptr(&admitted.work.region) as usize);
-        let mut ready = ready.into_iter();
-        while let Some(first) = ready.as_slice().first() {
-            let alike = ready.as_slice().iter().take_while(|admitted| admitted.work.is_like(&first.work)).count();
-            if alike > 1 {
-                self.run_gets(&mut ready, alike);
-            } else if let Some(alone) = ready.next() {
-                self.run_get(alone);
-            }
+    /// By region, and otherwise in their order. They are large: to sort them themselves would move each more than once.
+    fn run_ready(self: &Arc<Self>, mut ready: Vec<Option<Admitted>>) {
+        let region = |(place, get): (usize, &Option<Admitted>)| {
+            (get.as_ref().map_or(0, |get| Arc::as_ptr(&get.work.region) as usize), place)
+        };
+        let mut order: Vec<(usize, usize)> = ready.iter().enumerate().map(region).collect();
+        order.sort_unstable();
+        let mut order = &order[..];
+        while let Some(first) = order.first().and_then(|(_, place)| ready[*place].as_ref()) {
+            let is_alike = |get: &Admitted| get.work.is_like(&first.work);
+            let count = order.iter().take_while(|(_, place)| ready[*place].as_ref().is_some_and(is_alike)).count();
+            let (alike, rest) = order.split_at(count);
+            order = rest;
+            self.run_gets(&mut ready, alike);
         }
     }
 
-    /// The next `count` of `gets`, which are alike.
-    fn run_gets(self: &Arc<Self>, gets: &mut std::vec::IntoIter<Admitted>, count: usize) {
-        let alike = gets.as_slice().get(..count).unwrap_or_default();
-        let Some(Get { region, spec: like, .. }) = alike.first().map(|first| &first.work) else { return };
+    /// Those in `places`, which are alike.
+    fn run_gets(self: &Arc<Self>, gets: &mut [Option<Admitted>], places: &[(usize, usize)]) {
+        let alike = places.iter().filter_map(|(_, place)| gets[*place].as_ref());
+        let Some(Get { region, spec: like, .. }) = alike.clone().next().map(|first| &first.work) else { return };
         let (region, like) = (region.clone(), like.clone());
-        let Ok(mut getter) = Getter::new(&region, &like) else {
-            return gets.take(count).for_each(|admitted| self.run_get(admitted));
+        let getter = if places.len() > 1 { Getter::new(&region, &like).ok() } else { None };
+        let Some(mut getter) = getter else {
+            return places.iter().filter_map(|(_, place)| gets[*place].take()).for_each(|alone| self.run_get(alone));
         };
         let src = self.ctx.stores.files.cache_only();
-        let began = alike.iter().any(|admitted| !admitted.toll.is_empty()).then(Instant::now);
-        getter.expect(alike.iter().map(|admitted| &admitted.work.spec.row), &src);
-        let mut over = Vec::with_capacity(if began.is_some() { count } else { 0 });
-        for mut admitted in gets.take(count) {
+        let began = alike.clone().any(|admitted| !admitted.toll.is_empty()).then(Instant::now);
+        getter.expect(alike.map(|admitted| &admitted.work.spec.row), &src);
+        let mut over = Vec::with_capacity(if began.is_some() { places.len() } else { 0 });
+        for mut admitted in places.iter().filter_map(|(_, place)| gets[*place].take()) {
             self.stats.get.hit();
             let mut cells = result::row_buffer(admitted.call.conn.codec);
             let read = getter.get(&admitted.work.spec.row, &src, &mut cells);

@@ -82,8 +82,8 @@ struct State {
     round_ends_ns: u64,
     /// Network threads give out none before.
     pauses_until_ns: u64,
-    /// Network threads have given out calls since the thread last looked.
-    is_looked_after: bool,
+    /// Network threads have looked since the thread last did, and given out so many.
+    by_the_way: Option<usize>,
     stopped: bool,
 }
 
@@ -104,7 +104,7 @@ impl Throttles {
                 sleeps_until_ns: 0,
                 round_ends_ns: 0,
                 pauses_until_ns: 0,
-                is_looked_after: false,
+                by_the_way: None,
                 stopped: false,
             }),
             wake: Condvar::new(),
@@ -210,7 +210,7 @@ impl Throttles {
         let mut woken = Woken::default();
         let are_more = state.gate.wake(self.ns(now), |parked| parked.is_gone(), &mut woken, BY_THE_WAY);
         let round = if are_more { *ROUND_BY_THE_WAY.start() } else { round_after(&woken, ROUND_BY_THE_WAY) };
-        state.is_looked_after = true;
+        *state.by_the_way.get_or_insert(0) += woken.pass.len();
         state.pauses_until_ns = self.ns(now + round);
         self.publish_due(&state);
         drop(state);
@@ -251,8 +251,11 @@ impl Throttles {
                 woken.gone.extend(state.gate.sweep(self.now_ns(), |parked| parked.is_gone()));
                 swept = Instant::now();
             }
-            let looked_after = std::mem::take(&mut state.is_looked_after) && woken.pass.is_empty();
-            let round = if looked_after { ROUND_LOOKED_AFTER } else { round_after(&woken, ROUND) };
+            let round = if are_looked_after(state.by_the_way.take(), woken.pass.len()) {
+                ROUND_LOOKED_AFTER
+            } else {
+                round_after(&woken, ROUND)
+            };
             let round_ends = Instant::now() + round;
             self.publish_due(&state);
             MutexGuard::unlocked(&mut state, || self.deliver(woken));
@@ -317,6 +320,11 @@ fn refuse(usage: &OfUser, refusal: &Refusal) -> Fault {
     Fault::throttled(refusal.to_string())
 }
 
+/// Whether network threads, which have looked meanwhile and given out so many, will do so: they gave out most, the thread `given`.
+fn are_looked_after(by_the_way: Option<usize>, given: usize) -> bool {
+    by_the_way.is_some_and(|count| count >= given)
+}
+
 /// How long until the next round: those who wait for long anyway do not notice.
 fn round_after<T>(woken: &Woken<T>, range: RangeInclusive<Duration>) -> Duration {
     let waited = woken.pass.iter().map(|(_, ticket)| Duration::from_nanos(ticket.parked_ns)).min();
@@ -331,6 +339,14 @@ pub(crate) fn short_name(user: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_thread_leaves_to_network_threads_what_they_mostly_do() {
+        assert!(are_looked_after(Some(20), 5));
+        assert!(are_looked_after(Some(0), 0), "they have looked, and nothing was due");
+        assert!(!are_looked_after(Some(5), 20), "they came too seldom");
+        assert!(!are_looked_after(None, 0), "they have slept");
+    }
 
     #[test]
     fn limits_are_of_short_names() {

@@ -7,7 +7,7 @@ use martite_quota::{Cost, Operation, Place, Request};
 use martite_rpc::{Call, Class, Connection, GATHERED, Piece};
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A call whose turn has come, or is to be asked for.
 pub(crate) struct Ready<W> {
@@ -52,39 +52,31 @@ struct Waiting<W> {
 }
 
 impl<W: Work> Waiting<W> {
-    /// Whether somebody still waits for it.
-    fn is_awaited(&self) -> bool {
-        !self.ready.call.expired()
-    }
-
-    fn discard(self) {
-        self.ready.call.responder.discard();
-    }
-
-    fn into_ready(mut self) -> (Ready<W>, Option<Fault>) {
-        if let Some(paid) = self.paid {
-            self.ready.toll.add(paid);
+    fn into_ready(self: Box<Self>) -> Ready<W> {
+        let Waiting { mut ready, paid, .. } = *self;
+        if let Some(paid) = paid {
+            ready.toll.add(paid);
         }
-        (self.ready, self.refused)
+        ready
     }
 
-    fn run_alone(self) {
-        if !self.is_awaited() {
+    fn run_alone(mut self: Box<Self>) {
+        if self.ready.call.expired() {
             return self.discard();
         }
-        let server = self.server.clone();
-        let (Ready { call, toll, work }, refused) = self.into_ready();
-        work.go_on(&server, call, toll, refused.map_or(Ok(()), Err));
+        let (server, turn) = (self.server.clone(), self.refused.take().map_or(Ok(()), Err));
+        let Ready { call, toll, work } = self.into_ready();
+        work.go_on(&server, call, toll, turn);
     }
 
-    fn run_together(mut self) {
-        let (server, more) = (self.server.clone(), std::mem::take(&mut self.more));
+    fn run_together(mut self: Box<Self>) {
+        let (server, more, now) = (self.server.clone(), std::mem::take(&mut self.more), Instant::now());
         let mut together = Vec::with_capacity(1 + more.len());
-        for waiting in std::iter::once(self).chain(more.into_iter().map(|waiting| *waiting)) {
-            if waiting.refused.is_some() || !waiting.is_awaited() {
+        for waiting in std::iter::once(self).chain(more) {
+            if waiting.refused.is_some() || waiting.ready.call.expired_at(now) {
                 waiting.run_alone();
             } else {
-                together.push(waiting.into_ready().0);
+                together.push(waiting.into_ready());
             }
         }
         W::go_on_together(&server, together);
@@ -146,14 +138,15 @@ impl<W: Work> Resume for Waiting<W> {
         self.refused = Some(fault);
     }
 
-    fn run_behind(self: Box<Self>) {
+    fn run_behind(mut self: Box<Self>) {
         let (server, pool) = (self.server.clone(), self.server.pool.clone());
-        let (Ready { call, toll, work }, refused) = self.into_ready();
-        pool.spawn_call(Class::Batch, call, move |call| work.go_on(&server, call, toll, refused.map_or(Ok(()), Err)));
+        let turn = self.refused.take().map_or(Ok(()), Err);
+        let Ready { call, toll, work } = self.into_ready();
+        pool.spawn_call(Class::Batch, call, move |call| work.go_on(&server, call, toll, turn));
     }
 
     fn discard(self: Box<Self>) {
-        Waiting::discard(*self);
+        self.ready.call.responder.discard();
     }
 
     fn fail(self: Box<Self>, fault: Fault) {
