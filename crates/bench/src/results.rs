@@ -2,6 +2,7 @@
 
 use crate::drive::Outcome;
 use crate::machine::Machine;
+use crate::of_peak::OfPeak;
 use crate::options::Offheap;
 use crate::profile::Stacks;
 use crate::recorder::Recorded;
@@ -27,6 +28,8 @@ pub struct ServerResults {
     pub memory: Option<Memory>,
     pub tables: Vec<TableResults>,
     pub measurements: Vec<Measurement>,
+    /// Where there was more than one round.
+    pub of_peak: Vec<OfPeak>,
     pub beside: Vec<Beside>,
     /// Where CPU time went, by workload.
     #[serde(skip)]
@@ -170,6 +173,10 @@ impl ServerResults {
         self.measurements.iter().filter(move |m| m.workload == workload)
     }
 
+    pub fn of_peak(&self, workload: Workload) -> Option<&OfPeak> {
+        self.of_peak.iter().find(|kept| kept.workload == workload)
+    }
+
     pub fn summary(&self, workload: Workload) -> Option<Summary> {
         let best = self.of(workload).max_by(|a, b| a.numbers.rows_per_s.total_cmp(&b.numbers.rows_per_s))?;
         let most = self.of(workload).max_by_key(|m| m.threads)?;
@@ -239,6 +246,7 @@ pub mod tests {
                     numbers: numbers(rate * factor, cpu),
                 })
                 .collect(),
+            of_peak: OfPeak::of(Workload::Get, &[5, 75], &[vec![1.0, 1.0], vec![0.96, 0.98]]).into_iter().collect(),
             beside: vec![Beside {
                 threads: 5,
                 alone: numbers(50_000.0 * factor, cpu),

@@ -2,6 +2,7 @@
 
 use crate::drive::{Load, Outcome, Timing, drive};
 use crate::machine::Machine;
+use crate::of_peak::OfPeak;
 use crate::options::Offheap;
 use crate::process::Process;
 use crate::profile::{self, Recording, Stacks};
@@ -138,6 +139,7 @@ impl Run<'_> {
             memory: None,
             tables: Vec::new(),
             measurements: Vec::new(),
+            of_peak: Vec::new(),
             beside: Vec::new(),
             profiles: Vec::new(),
         };
@@ -151,7 +153,7 @@ impl Run<'_> {
         setup::quiet(process).await?;
         for workload in self.options.workloads() {
             if let Some(target) = targets.iter().find(|t| t.shape == workload.shape()) {
-                self.workload(workload, target, &mut results.measurements).await?;
+                self.workload(workload, target, &mut results).await?;
                 if has_profile(self.options, self.spec)
                     && let Some(process) = process
                 {
@@ -181,7 +183,7 @@ impl Run<'_> {
         &self,
         workload: Workload,
         target: &Arc<Target>,
-        measurements: &mut Vec<Measurement>,
+        results: &mut ServerResults,
     ) -> Result<(), Error> {
         let threads = &self.options.threads;
         let mut rounds: Vec<Vec<Numbers>> = threads.iter().map(|_| Vec::new()).collect();
@@ -198,7 +200,9 @@ impl Run<'_> {
                 factor = 1;
             }
         }
-        measurements.extend(threads.iter().zip(rounds).filter_map(|(&threads, rounds)| {
+        let rows_per_s = |rounds: &Vec<Numbers>| rounds.iter().map(|numbers| numbers.rows_per_s).collect();
+        results.of_peak.extend(OfPeak::of(workload, threads, &rounds.iter().map(rows_per_s).collect::<Vec<_>>()));
+        results.measurements.extend(threads.iter().zip(rounds).filter_map(|(&threads, rounds)| {
             Some(Measurement { workload, threads, numbers: middle(rounds, |numbers| numbers.rows_per_s)? })
         }));
         Ok(())

@@ -4,7 +4,7 @@ use super::flame;
 use super::frame::{self, Origin};
 use super::number::{or_dash, short, three, time, trimmed, work};
 use super::svg::{Plot, Series};
-use super::text::{HEADS, lines};
+use super::text::{HEADS, lines, of_peak};
 use crate::cores::who_has_which;
 use crate::results::{Measurement, Report, ServerResults};
 use crate::workload::Workload;
@@ -56,13 +56,13 @@ fn about(report: &Report) -> Markup {
 
 /// A line for each workload: what each server reached, and how many times as much the first reached as the others.
 fn summary(report: &Report) -> Markup {
-    let compared = report.servers.len() > 1;
+    let (compared, rounds) = (report.servers.len() > 1, report.options.rounds > 1);
     html! {
         h2 { "Summary" }
         div.wide { table {
             tr {
                 th { "workload" } th.name { "server" } th { "best rows/s" } th { "by threads" }
-                th { "kept by most threads" } th { "rows per second of server CPU" }
+                th { "kept by most threads" } @if rounds { th.name { "the same, all rounds" } } th { "rows per second of server CPU" }
                 @if compared { th { "first ÷ this" } }
                 th { "longest operation" } th { "longest stall" }
             }
@@ -75,6 +75,7 @@ fn summary(report: &Report) -> Markup {
                             (frame::server(&server.name, i))
                             td { (short(s.best_rows_per_s)) } td { (s.best_threads) }
                             td { (three(s.held_percent)) " %" }
+                            @if rounds { td.name { (server.of_peak(workload).map_or_else(|| "–".to_owned(), of_peak)) } }
                             td { (or_dash(s.rows_per_cpu_s, short)) }
                             @if compared {
                                 td { @if i > 0 { (or_dash(first.zip(s.rows_per_cpu_s).map(|(a, b)| a / b), three)) } }

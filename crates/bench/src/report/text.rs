@@ -2,6 +2,7 @@
 
 use super::number::{or_dash, short, three, time, work};
 use crate::cores;
+use crate::of_peak::OfPeak;
 use crate::results::{Measurement, Numbers, Report, ServerResults};
 use std::fmt::Write;
 
@@ -69,8 +70,18 @@ pub fn text(report: &Report) -> String {
         let memory = server.memory.map_or_else(|| "–".to_owned(), |m| format!("{} MiB", m.at_the_end));
         let _ = writeln!(out, "\n{}: served after {started}, memory at the end {memory}", server.title);
         out.push_str(&table(&HEADS, &lines(server)));
+        for kept in &server.of_peak {
+            let name = kept.workload.name();
+            let _ = writeln!(out, "{name}: {}", of_peak(kept));
+        }
     }
     out
+}
+
+/// What all rounds tell together.
+pub fn of_peak(OfPeak { threads, best_threads, kept, .. }: &OfPeak) -> String {
+    let (mean, error) = (100.0 * kept.mean, 100.0 * kept.standard_error);
+    format!("{threads} threads keep {mean:.1} ± {error:.1} % of the best, by {best_threads}")
 }
 
 /// Columns as wide as their widest; the first to the left, the others to the right.
@@ -105,5 +116,6 @@ mod tests {
         assert_eq!(words[..6], ["get", "5", "50.0", "K", "50.0", "K"]);
         assert!(text.contains("served after 31.4 ms, memory at the end 5000 MiB"), "{text}");
         assert!(text.contains("get, beside a scan, 1.00 M rows/s"), "{text}");
+        assert!(text.contains("get: 75 threads keep 97.0 ± 1.0 % of the best, by 5"), "{text}");
     }
 }

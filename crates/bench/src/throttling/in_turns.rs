@@ -2,7 +2,7 @@
 
 use super::options::Experiment;
 use super::results::Run;
-use super::rounds::Estimate;
+use crate::rounds::Estimate;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 

@@ -11,7 +11,6 @@ pub mod options;
 mod plan;
 mod quotas;
 mod results;
-mod rounds;
 mod switched;
 mod text;
 

@@ -3,12 +3,12 @@
 use super::in_turns::InTurns;
 use super::options::{Experiment, Throttling};
 use super::plan::{Limit, Part, Plan, Unit};
-use super::rounds::Rounds;
 use super::switched::Switched;
 use crate::drive::Outcome;
 use crate::machine::Machine;
 use crate::recorder::Recorded;
 use crate::results::Numbers;
+use crate::rounds::Rounds;
 use crate::timeline::Tally;
 use hdrhistogram::Histogram;
 use serde::Serialize;

@@ -8,8 +8,8 @@
 
 use super::measure::Measure;
 use super::plan;
-use super::rounds::Rounds;
 use crate::Error;
+use crate::rounds::Rounds;
 use serde::Serialize;
 
 /// CPU time of a Get on a server with hbase.quota.enabled and no limit, and on one without.

@@ -4,11 +4,11 @@ use super::in_turns::{Around, Compared, InTurns};
 use super::options::Experiment;
 use super::plan::{Limit, Unit};
 use super::results::{Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
-use super::rounds::{Estimate, Rounds};
 use super::switched::Switched;
 use crate::cores;
 use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::table;
+use crate::rounds::{Estimate, Rounds};
 use crate::timeline::BIN;
 use std::fmt::Write;
 
