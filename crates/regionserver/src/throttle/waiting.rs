@@ -52,6 +52,7 @@ struct Waiting<W> {
 }
 
 impl<W: Work> Waiting<W> {
+    #[allow(clippy::boxed_local, reason = "only what goes on is moved out of it")]
     fn into_ready(self: Box<Self>) -> Ready<W> {
         let Waiting { mut ready, paid, .. } = *self;
         if let Some(paid) = paid {
