@@ -79,7 +79,7 @@ pub struct Offheap {
     #[arg(long, default_value_t = 2.0)]
     pub warmup: f64,
     /// Times that each workload is measured with all numbers of threads, in turned order; the middle one by rows/s counts
-    /// (Gets beside other work: by the growth of p99)
+    /// (Gets beside other work: by the growth of p99). All of them tell what the most threads keep of the best number of threads
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=99))]
     pub rounds: u64,
     /// Threads of this process that serve the client's connections

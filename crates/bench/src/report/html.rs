@@ -89,6 +89,7 @@ fn summary(report: &Report) -> Markup {
         p.note {
             "A row is one that the server looked at, returned or not. Server CPU is user and system time of its process. "
             "A stall is a time in which no operation ended on any connection."
+            @if rounds { " All rounds: each compares the most threads with the number of threads that is best in all other rounds." }
         }
     }
 }

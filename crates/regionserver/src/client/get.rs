@@ -101,7 +101,7 @@ impl RegionServer {
         }
     }
 
-    /// Those in `places`, which are alike.
+    /// Those in `places` (behind the address of their region), which are alike.
     fn run_gets(self: &Arc<Self>, gets: &mut [Option<Admitted>], places: &[(usize, usize)]) {
         let alike = places.iter().filter_map(|(_, place)| gets[*place].as_ref());
         let Some(Get { region, spec: like, .. }) = alike.clone().next().map(|first| &first.work) else { return };
