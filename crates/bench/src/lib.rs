@@ -38,6 +38,7 @@ mod run;
 mod server;
 mod setup;
 mod target;
+mod tenths;
 mod throttled;
 mod throttling;
 mod timeline;

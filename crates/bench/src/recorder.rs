@@ -1,6 +1,7 @@
 //! [`Recorder`]: what was done in the time that counts: operations, rows, latencies, what failed, and how long nothing was done.
 
 use crate::Error;
+use crate::tenths::Tenths;
 use crate::timeline::{Tally, Timeline};
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
@@ -40,6 +41,7 @@ pub struct Recorded {
     pub latencies_ns: Histogram<u64>,
     pub total: Tally,
     pub timeline: Timeline,
+    pub tenths: Tenths,
     /// The longest time in which no operation ended.
     pub longest_gap: Duration,
     /// Operations that were given up.
@@ -63,6 +65,7 @@ impl Recorder {
             latencies_ns,
             total: Tally::default(),
             timeline: Timeline::default(),
+            tenths: Tenths::default(),
             longest_gap: Duration::ZERO,
             failed: 0,
             other_errors: 0,
@@ -84,7 +87,9 @@ impl Recorder {
     /// An operation ended now; bytes of its cells.
     pub fn done(&mut self, started: Instant, now: Instant, rows: u64, bytes: u64) {
         if self.counts(now) {
-            self.recorded.latencies_ns.saturating_record(now.duration_since(started).as_nanos() as u64);
+            let latency = now.duration_since(started);
+            self.recorded.latencies_ns.saturating_record(latency.as_nanos() as u64);
+            self.recorded.tenths.add(now - self.window.begin, latency);
             self.add(now, Tally { operations: 1, rows, bytes, throttled: 0 });
             self.note_gap(now);
         }

@@ -10,11 +10,14 @@
 //!
 //! It has ordinary priority, which the work has not: it looks how long it had to wait for the processor, and lets the threads
 //! that stand back do the work if that was long ([`Retreat`]). And once in a while it sleeps until the next call, for [`PAUSE`] at
-//! most: threads that stand back, which read such calls and send their answers, get next to nothing of its processor otherwise;
-//! whoever calls has it back at once. (That Linux gives them their little share in pieces of milliseconds, for which calls would
-//! wait, is a guess: what the sleep does to the 99th percentile of Gets could not be told from noise.)
+//! most: threads that stand back get next to nothing of its processor otherwise; whoever calls has it back at once.
+//!
+//! Where it is known how many processors there are, it is a host: it reads the connections of low priority, too, its guests, while it
+//! has nothing else to do, and does their work, for which no more threads are woken than there are processors besides those that
+//! network threads need. No other thread then wants its processor, and it need not sleep. It ends that when it retreats, and when
+//! it has no time for such work.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -22,9 +25,12 @@ use martite_env::thread::RunDelay;
 
 use crate::others;
 use crate::pool::{self, Class, Pool};
+use crate::reactor::Remote;
 
 /// After so long a thread sleeps until the next call, and looks whether others wanted its processor.
 const STRETCH: Duration = Duration::from_millis(1);
+/// A host concludes from so much of its time whether they did.
+const LOOK: Duration = Duration::from_millis(10);
 /// They do if it has waited for one part in so many of the time.
 const WAITED: u32 = 10;
 /// How long it then does nothing of the kind: the first time, and at most. Also how long it sleeps at most while there is work.
@@ -43,56 +49,120 @@ pub(crate) enum Idle {
 }
 
 pub(crate) struct Aside {
+    thread: Remote,
     /// Of the server whose call came last.
     pool: Weak<Pool>,
     /// Its jobs that wait for a network thread.
     jobs: Arc<AtomicUsize>,
+    /// The thread that reads the connections of low priority which nobody else does.
+    behind: Option<Remote>,
     /// None: not known on this system, and nothing is done.
     delay: Option<RunDelay>,
-    /// The stretch under way: when it began, and how long the thread had waited until then.
+    /// The stretch under way: when it began, and how long the thread had waited until then. Those of a host before it of which
+    /// nothing was concluded yet: how long they were, and of that the thread waited.
     stretch: Option<(Instant, Duration)>,
+    stretches: (Duration, Duration),
+    /// How long it sleeps after the last one.
+    sleep: Option<Duration>,
     /// The next job is not for network threads: it is one's turn who may block, and has to have the processor.
     found_none: bool,
+    /// If it is a host: how many processors are left beside. Since when there is work of which it did nothing.
+    hosts: Option<usize>,
+    waits_since: Option<Instant>,
     retreat: Retreat,
 }
 
 impl Aside {
-    /// For the calling thread.
-    pub fn new() -> Aside {
+    /// For the calling thread, which others know as `thread`.
+    pub fn new(thread: Remote) -> Aside {
         let delay =
             RunDelay::open().inspect_err(|e| tracing::debug!("work of low priority has threads of its own only: {e}"));
         Aside {
+            thread,
             pool: Weak::new(),
             jobs: Arc::default(),
+            behind: None,
             delay: delay.ok(),
             stretch: None,
+            stretches: Default::default(),
+            sleep: None,
             found_none: false,
+            hosts: None,
+            waits_since: None,
             retreat: Retreat::default(),
         }
     }
 
-    /// Where there may be work.
-    pub fn know(&mut self, pool: Option<&Arc<Pool>>) {
+    /// Where there may be work, and who else there is for it.
+    pub fn know(&mut self, pool: Option<&Arc<Pool>>, behind: &Remote) {
         if let Some(pool) = pool
             && !std::ptr::eq(Arc::as_ptr(pool), self.pool.as_ptr())
         {
-            (self.pool, self.jobs) = (Arc::downgrade(pool), pool.aside());
+            // It may become one again when it has nothing to do.
+            self.become_host(None);
+            (self.pool, self.jobs, self.behind) = (Arc::downgrade(pool), pool.aside(), Some(behind.clone()));
         }
     }
 
-    /// For the thread when it has nothing to do.
-    pub fn idle(&mut self, now: Instant) -> Idle {
+    /// Whether the thread is a host from now on, one beside whom so many processors are left. Threads of low priority look after the
+    /// work that waits if there are more of those, or if it is none.
+    pub fn host(&mut self, now: Instant, spare: Option<usize>) -> bool {
+        let spare = spare.filter(|_| self.delay.is_some() && self.retreat.rest(now).is_none());
+        self.become_host(spare);
+        spare.is_some()
+    }
+
+    fn become_host(&mut self, spare: Option<usize>) {
+        if std::mem::replace(&mut self.hosts, spare) != spare {
+            self.waits_since = None;
+            others::note_host(spare.is_some());
+            match (self.pool.upgrade(), spare) {
+                (Some(pool), Some(spare)) => pool.begin_hosting(self.thread.clone(), spare),
+                (Some(pool), None) => pool.end_hosting(&self.thread),
+                (None, _) => {}
+            }
+        }
+    }
+
+    /// Whether there is work; of a host that had no time for it for long others take it over. `guests`: some of them wait.
+    pub fn is_short_of_time(&mut self, now: Instant, guests: bool) -> bool {
+        if !self.has_work(guests) {
+            self.waits_since = None;
+            return false;
+        }
+        let since = *self.waits_since.get_or_insert(now);
+        let waited = now.saturating_duration_since(since);
+        let is_short = waited >= PAUSE;
+        if is_short {
+            self.retreat.look(now, waited, waited);
+        }
+        is_short
+    }
+
+    fn has_work(&self, guests: bool) -> bool {
+        guests || self.jobs.load(SeqCst) > 0
+    }
+
+    /// For the thread when it has nothing to do but for its `guests`.
+    pub fn idle(&mut self, now: Instant, guests: bool) -> Idle {
         let found_none = std::mem::take(&mut self.found_none);
-        if self.delay.is_none() || self.jobs.load(Relaxed) == 0 {
+        if self.delay.is_none() || !self.has_work(guests) {
             self.stretch = None;
             return Idle::Sleep(None);
         }
         if !found_none && self.is_alone(now) {
             return Idle::Work;
         }
-        self.stretch = None;
+        (self.stretch, self.waits_since) = (None, None);
         // The threads that stand back may be held up, by a disk for instance.
-        Idle::Sleep(Some(self.retreat.rest(now).unwrap_or(PAUSE)))
+        let most = self.sleep.take().unwrap_or(PAUSE);
+        Idle::Sleep(Some(self.retreat.rest(now).unwrap_or(most)))
+    }
+
+    /// A guest has its turn.
+    pub fn begin_turn(&mut self) {
+        self.waits_since = None;
+        others::note_connections(false);
     }
 
     /// Does a piece of work; for how long.
@@ -101,9 +171,21 @@ impl Aside {
             self.found_none = true;
             return Duration::ZERO;
         };
-        others::note_connections(false);
+        self.begin_turn();
         pool::run(Class::Batch, job);
         now.elapsed()
+    }
+
+    /// For how long it sleeps at most after a stretch. One who is no host always does, and one beside whom there are scans for which
+    /// there is no other processor, which come before batch work; for threads of that it is short: they have little to do beside a host.
+    fn makes_way(&self) -> Option<Duration> {
+        let (Some(spare), Some(pool)) = (self.hosts, self.pool.upgrade()) else { return Some(PAUSE) };
+        let (scans, batch) = pool.behind_busy();
+        if scans > 0 && scans + batch > spare {
+            return Some(PAUSE);
+        }
+        let reads = self.behind.as_ref().is_some_and(Remote::has_connections);
+        (batch + usize::from(reads) > spare).then_some(STRETCH)
     }
 
     /// Whether nobody else wants the processor, as far as is known.
@@ -117,13 +199,27 @@ impl Aside {
             before => {
                 let Ok(waited) = delay.read() else { return false };
                 if let Some((began, known)) = before {
-                    self.retreat.look(now, now - began, waited.saturating_sub(known));
-                    return false;
+                    self.stretches.0 += now - began;
+                    self.stretches.1 += waited.saturating_sub(known);
+                    if self.hosts.is_none() || self.stretches.0 >= LOOK {
+                        let (of, waited) = std::mem::take(&mut self.stretches);
+                        self.retreat.look(now, of, waited);
+                    }
+                    self.sleep = self.makes_way();
+                    if self.sleep.is_some() || self.retreat.rest(now).is_some() {
+                        return false;
+                    }
                 }
                 self.stretch = Some((now, waited));
                 true
             }
         }
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        self.become_host(None);
     }
 }
 
@@ -154,6 +250,11 @@ impl Retreat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reactor::Reactor;
+
+    fn aside() -> Aside {
+        Aside::new(Reactor::new(None).unwrap().1)
+    }
 
     #[test]
     fn who_is_in_the_way_retreats_for_longer_and_longer() {
@@ -174,21 +275,36 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
+    fn a_host_that_is_short_of_time_is_none_for_a_while() {
+        let (mut aside, now) = (aside(), Instant::now());
+        assert!(aside.host(now, Some(0)) && !aside.host(now, None) && aside.host(now, Some(0)));
+        assert!(!aside.is_short_of_time(now, false));
+        // Since here a guest waits.
+        assert!(!aside.is_short_of_time(now, true) && !aside.is_short_of_time(now + PAUSE / 2, true));
+        aside.begin_turn();
+        assert!(!aside.is_short_of_time(now + PAUSE, true));
+        assert!(aside.is_short_of_time(now + 2 * PAUSE, true));
+        assert!(!aside.host(now + 2 * PAUSE, Some(0)));
+        assert!(aside.host(now + 3 * PAUSE, Some(0)));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
     fn while_there_is_work_nobody_sleeps_for_good() {
-        let (mut aside, now) = (Aside::new(), Instant::now());
-        assert_eq!(aside.idle(now), Idle::Sleep(None));
-        aside.jobs.store(1, Relaxed);
-        assert_eq!(aside.idle(now), Idle::Work);
+        let (mut aside, now) = (aside(), Instant::now());
+        assert_eq!(aside.idle(now, false), Idle::Sleep(None));
+        aside.jobs.store(1, SeqCst);
+        assert_eq!(aside.idle(now, false), Idle::Work);
         // The next job is for others.
         assert_eq!(aside.work(now), Duration::ZERO);
-        assert_eq!(aside.idle(now), Idle::Sleep(Some(PAUSE)));
-        assert_eq!(aside.idle(now), Idle::Work);
+        assert_eq!(aside.idle(now, false), Idle::Sleep(Some(PAUSE)));
+        assert_eq!(aside.idle(now, false), Idle::Work);
         // It has worked for long enough; whether it waited meanwhile, and retreats now, is the machine's.
-        assert!(matches!(aside.idle(now + STRETCH), Idle::Sleep(Some(_))));
+        assert!(matches!(aside.idle(now + STRETCH, false), Idle::Sleep(Some(_))));
         aside.retreat.last = Some((PAUSE, now + PAUSE / 2));
-        assert_eq!(aside.idle(now), Idle::Sleep(Some(PAUSE / 2)));
-        assert_eq!(aside.idle(now + PAUSE), Idle::Work);
-        aside.jobs.store(0, Relaxed);
-        assert_eq!(aside.idle(now), Idle::Sleep(None));
+        assert_eq!(aside.idle(now, false), Idle::Sleep(Some(PAUSE / 2)));
+        assert_eq!(aside.idle(now + PAUSE, false), Idle::Work);
+        aside.jobs.store(0, SeqCst);
+        assert_eq!(aside.idle(now, false), Idle::Sleep(None));
     }
 }

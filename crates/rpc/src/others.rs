@@ -10,6 +10,8 @@ thread_local! {
     static SOURCES: RefCell<Option<Sources>> = const { RefCell::new(None) };
     /// Connections are to have their turn with this one or after it; or calls came with this one.
     static KNOWN: Cell<Known> = const { Cell::new(Known { connections: false, calls: false }) };
+    /// It does the work of low priority that it gives to the pool by itself, as soon as it has nothing else to do.
+    static HOSTS: Cell<bool> = const { Cell::new(false) };
 }
 
 struct Sources {
@@ -51,6 +53,15 @@ pub(crate) fn begin(sockets: &Registry, has_mail: impl Fn() -> bool + 'static) {
         Ok(sockets) => SOURCES.set(Some(Sources { sockets, has_mail: Box::new(has_mail) })),
         Err(e) => tracing::warn!("long calls on a network thread do not notice others: {e}"),
     }
+}
+
+/// Whether the calling thread is a host (`aside`).
+pub(crate) fn is_host() -> bool {
+    HOSTS.get()
+}
+
+pub(crate) fn note_host(hosts: bool) {
+    HOSTS.set(hosts);
 }
 
 /// Whether connections wait besides the one whose turn it is.

@@ -18,13 +18,17 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::time::{Duration, Instant};
 
 use martite_env::disk_time;
 use parking_lot::{Condvar, Mutex};
 
-use crate::{Call, Exception};
+use crate::reactor::Remote;
+use crate::{Call, Exception, others};
 
 /// Kinds of work that share the pool's threads by weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -142,6 +146,10 @@ struct State {
     /// Clock of the class served last: the present.
     present: u64,
     stopped: bool,
+    /// Network threads that do what is spawned aside.
+    hosts: Vec<Remote>,
+    /// So many threads may do that beside them.
+    spare: usize,
 }
 
 /// A job that waits.
@@ -265,10 +273,46 @@ impl Pool {
     /// The next job of low priority, if a network thread may do it. It counts as running for nobody.
     pub(crate) fn take_aside(&self) -> Option<Job> {
         let mut state = self.inner.state.lock();
+        let is_hosted = !state.hosts.is_empty();
         let jobs = &mut state.queues[Class::Batch as usize].jobs;
-        let next = jobs.pop_front_if(|next| next.is_aside)?;
+        let next = if is_hosted { take_first(jobs, true)? } else { jobs.pop_front_if(|next| next.is_aside)? };
         self.inner.aside.fetch_sub(1, Relaxed);
         Some(next.job)
+    }
+
+    /// A network thread is a host from now on (`aside`): it does what is spawned aside, and beside it so many threads.
+    pub(crate) fn begin_hosting(&self, host: Remote, spare: usize) {
+        let mut state = self.inner.state.lock();
+        if !state.hosts.contains(&host) {
+            state.hosts.push(host);
+        }
+        state.spare = spare;
+    }
+
+    pub(crate) fn end_hosting(&self, host: &Remote) {
+        let mut state = self.inner.state.lock();
+        state.hosts.retain(|other| other != host);
+        let next = state.hosts.first().cloned();
+        drop(state);
+        match next {
+            Some(next) => next.rouse(),
+            None => drop(self.inner.of(Class::Batch).notify_all()),
+        }
+    }
+
+    /// Whether what is spawned aside is better left to network threads than done by the calling thread, one for batch work: it takes
+    /// their processors from others.
+    pub fn is_in_the_way(&self) -> bool {
+        let state = self.inner.state.lock();
+        !state.hosts.is_empty() && state.queues[Class::Batch as usize].running > state.spare
+    }
+
+    /// How many threads that stand back have something to do that is not for a host: those for scans, and those for batch work.
+    pub(crate) fn behind_busy(&self) -> (usize, usize) {
+        let state = self.inner.state.lock();
+        let [scans, batch] = [Class::Scan, Class::Batch].map(|class| &state.queues[class as usize]);
+        let for_threads = batch.jobs.iter().filter(|waiting| !waiting.is_aside).count();
+        (scans.running + scans.jobs.len(), batch.running + for_threads)
     }
 
     /// Jobs of a class that wait, and that run.
@@ -334,6 +378,8 @@ impl Inner {
         let Kind { class, is_aside, is_rest } = kind;
         let mut state = self.state.lock();
         let (present, stopped) = (state.present, state.stopped);
+        let host = state.hosts.first().filter(|_| is_aside).cloned();
+        let wakes = host.is_none() || state.queues[class as usize].running < state.spare;
         let queue = &mut state.queues[class as usize];
         if stopped || (!is_rest && queue.jobs.len() >= queue.max_queued) {
             return false;
@@ -346,9 +392,15 @@ impl Inner {
         } else {
             queue.jobs.push_back(waiting)
         }
-        self.aside.fetch_add(usize::from(is_aside), Relaxed);
+        self.aside.fetch_add(usize::from(is_aside), SeqCst);
         drop(state);
-        self.of(class).notify_one();
+        // A host that calls does it as soon as it has nothing else to do.
+        if let Some(host) = host.filter(|_| !others::is_host()) {
+            host.rouse();
+        }
+        if wakes {
+            self.of(class).notify_one();
+        }
         true
     }
 
@@ -416,6 +468,11 @@ impl Queue {
 impl State {
     /// The job whose class has the earliest clock, of the classes of a group.
     fn next(&mut self, group: Group) -> Option<(usize, Waiting)> {
+        let batch = &mut self.queues[Class::Batch as usize];
+        let leaves_some = !self.hosts.is_empty() && batch.running >= self.spare;
+        if group == Group::Batch && leaves_some && batch.running < batch.max_running {
+            return Some((Class::Batch as usize, take_first(&mut batch.jobs, false)?));
+        }
         let runnable = |q: &Queue| !q.jobs.is_empty() && q.running < q.max_running;
         let mine = |class: usize| Class::ALL[class].group() == group;
         let candidates = self.queues.iter().enumerate().filter(|(class, q)| mine(*class) && runnable(q));
@@ -444,11 +501,18 @@ impl State {
     }
 }
 
+/// The first job that is for network threads, or that is not.
+fn take_first(jobs: &mut VecDeque<Waiting>, is_aside: bool) -> Option<Waiting> {
+    let at = jobs.iter().position(|waiting| waiting.is_aside == is_aside)?;
+    jobs.remove(at)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
 
     use super::*;
+    use crate::reactor::Reactor;
 
     fn pool(threads: usize, classes: [ClassOptions; CLASSES]) -> Arc<Pool> {
         Pool::new(PoolOptions { threads, classes, scan_nice: 0, ..PoolOptions::new(2) }).unwrap()
@@ -533,6 +597,36 @@ mod tests {
         spawn(&pool, Class::Read, Box::new(move || done.send(nice()).unwrap())).unwrap();
         drop(release);
         assert_eq!(all.recv(), Ok(rustix::process::getpriority_process(None).unwrap()));
+    }
+
+    #[test]
+    fn what_is_for_hosts_is_left_to_them_while_there_are_any() {
+        let pool = pool(1, [ANY; CLASSES]);
+        let (_reactor, host) = Reactor::new(None).unwrap();
+        let (done, all) = mpsc::channel();
+        let push = |is_aside, name: &'static str| {
+            let done = done.clone();
+            let job = Box::new(move || done.send(name).unwrap());
+            assert!(pool.inner.push(Kind { class: Class::Batch, is_aside, is_rest: false }, || Some(job)));
+        };
+        pool.begin_hosting(host.clone(), 0);
+        push(true, "first aside");
+        push(false, "for threads");
+        assert_eq!(all.recv(), Ok("for threads"), "which come by what waits before it");
+        push(true, "second aside");
+        pool.take_aside().unwrap()();
+        assert_eq!(all.recv(), Ok("first aside"));
+        pool.end_hosting(&host);
+        assert_eq!(all.recv(), Ok("second aside"));
+        // Beside a host, on a processor of its own.
+        pool.begin_hosting(host.clone(), 1);
+        push(true, "third aside");
+        assert_eq!(all.recv(), Ok("third aside"));
+        assert!(!pool.is_in_the_way());
+        let release = hold(&pool, Class::Batch, 1);
+        pool.begin_hosting(host, 0);
+        assert!(pool.is_in_the_way());
+        drop(release);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! ```text
 //!         ┌─ who is to run: sockets with news, tasks that were woken, tasks with more to do
 //! a turn: │ some of them ─▶ read, together ─▶ a step of each ─▶ write, together ─▶ rest, or again
-//!         └─ nobody ─▶ wait for sockets
+//!         └─ nobody ─▶ a step of a guest, a piece of work of low priority (`aside`), or wait for sockets
 //! ```
 //! Where the system lets us, what several connections read costs one system call, and so does what they write
 //! (`martite_env::ring`): that is what a short call costs most. A step that takes long does not keep the answers of those
@@ -14,7 +14,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,8 @@ const AT_ONCE: usize = 16;
 const PROMPT: Duration = Duration::from_micros(100);
 /// While there is work, no more time goes by without a look at the sockets than this and what a turn takes.
 const BLIND: Duration = Duration::from_micros(100);
+/// A guest's steps are to be shorter.
+const LONG_STEP: Duration = Duration::from_micros(100);
 /// What is read along with others for one connection; one with more reads the rest by itself.
 const ALONG_BYTES: usize = 4 << 10;
 /// News of one look at the sockets.
@@ -58,6 +61,9 @@ struct Shared {
     /// The thread waits, or is about to: mail alone does not reach it.
     asleep: AtomicBool,
     waker: mio::Waker,
+    /// The thread takes guests.
+    hosts: AtomicBool,
+    has_connections: AtomicBool,
 }
 
 #[derive(Default)]
@@ -72,9 +78,29 @@ impl Remote {
         self.0.post(Mail::Adopt(Box::new(task)));
     }
 
+    /// There is work for it.
+    pub fn rouse(&self) {
+        self.0.rouse();
+    }
+
+    /// Whether it takes connections of low priority.
+    pub fn hosts(&self) -> bool {
+        self.0.hosts.load(Relaxed)
+    }
+
+    pub fn has_connections(&self) -> bool {
+        self.0.has_connections.load(Relaxed)
+    }
+
     /// Its connections are closed, and the thread ends.
     pub fn stop(&self) {
         self.0.post(Mail::Stop);
+    }
+}
+
+impl PartialEq for Remote {
+    fn eq(&self, other: &Remote) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -98,6 +124,10 @@ impl Shared {
         }
         post.mail.push(mail);
         drop(post);
+        self.rouse();
+    }
+
+    fn rouse(&self) {
         if self.asleep.swap(false, SeqCst)
             && let Err(e) = self.waker.wake()
         {
@@ -125,8 +155,9 @@ impl Wake for Bell {
 struct Slot {
     task: Box<Task>,
     waker: Waker,
-    /// It is in `Reactor::ready`.
+    /// It is in `Reactor::ready`, or in `Reactor::guests` if it is one.
     is_ready: bool,
+    is_guest: bool,
     spent: Spent,
 }
 
@@ -137,6 +168,8 @@ pub(crate) struct Reactor {
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
     ready: VecDeque<usize>,
+    /// The same of connections of low priority, for which there is time while nobody else is ready.
+    guests: VecDeque<usize>,
     /// Deadlines; one that its task no longer has is void.
     deadlines: BinaryHeap<Reverse<(Instant, usize)>>,
     mail: Vec<Mail>,
@@ -148,6 +181,16 @@ pub(crate) struct Reactor {
     seat: Option<Seat>,
     /// None: it has no time for others' work.
     aside: Option<Aside>,
+}
+
+/// Where a connection is to have its next step.
+enum Belongs {
+    Here,
+    /// Here, as a guest.
+    Guest,
+    /// On the thread that stands back, or on its own.
+    Behind,
+    Home,
 }
 
 /// What a turn needs, kept for the next.
@@ -166,7 +209,13 @@ impl Reactor {
     pub fn new(seat: Option<Seat>) -> io::Result<(Reactor, Remote)> {
         let poll = Poll::new()?;
         let waker = mio::Waker::new(poll.registry(), MAIL)?;
-        let shared = Arc::new(Shared { post: Mutex::default(), asleep: AtomicBool::new(false), waker });
+        let shared = Arc::new(Shared {
+            post: Mutex::default(),
+            asleep: AtomicBool::new(false),
+            waker,
+            hosts: AtomicBool::new(false),
+            has_connections: AtomicBool::new(false),
+        });
         let reactor = Reactor {
             poll,
             events: Events::with_capacity(EVENTS),
@@ -174,6 +223,7 @@ impl Reactor {
             slots: Vec::new(),
             free: Vec::new(),
             ready: VecDeque::new(),
+            guests: VecDeque::new(),
             deadlines: BinaryHeap::new(),
             mail: Vec::new(),
             turn: None,
@@ -187,8 +237,8 @@ impl Reactor {
     /// The thread's life.
     pub fn run(mut self) {
         let shared = self.shared.clone();
+        self.aside = self.seat.is_some().then(|| Aside::new(Remote(shared.clone())));
         others::begin(self.poll.registry(), move || shared.has_mail());
-        self.aside = self.seat.is_some().then(Aside::new);
         while self.take_mail() {
             if let Err(e) = self.look() {
                 tracing::error!("a network thread ends: {e}");
@@ -197,7 +247,16 @@ impl Reactor {
             self.end_overdue();
             self.review();
             self.take_turn();
+            if self.shared.hosts.load(Relaxed)
+                && let Some(aside) = &mut self.aside
+                && aside.is_short_of_time(self.looked, !self.guests.is_empty())
+            {
+                self.host(self.looked);
+            }
         }
+        // Others are to do the work that it would have done.
+        self.aside = None;
+        self.shared.hosts.store(false, Relaxed);
         let mut post = self.shared.post.lock();
         post.closed = true;
         let rest = std::mem::take(&mut post.mail);
@@ -237,7 +296,8 @@ impl Reactor {
             self.deadlines.push(Reverse((deadline, token)));
         }
         let waker = Waker::from(Arc::new(Bell { shared: self.shared.clone(), token }));
-        self.slots[token] = Some(Slot { task, waker, is_ready: false, spent: Spent::default() });
+        self.slots[token] = Some(Slot { task, waker, is_ready: false, is_guest: false, spent: Spent::default() });
+        self.shared.has_connections.store(true, Relaxed);
         self.make_ready(token);
     }
 
@@ -246,7 +306,8 @@ impl Reactor {
             && !slot.is_ready
         {
             slot.is_ready = true;
-            self.ready.push_back(token);
+            let ready = if slot.is_guest { &mut self.guests } else { &mut self.ready };
+            ready.push_back(token);
         }
     }
 
@@ -261,7 +322,7 @@ impl Reactor {
         } else {
             let now = Instant::now();
             let deadline = self.next_deadline().map(|(at, _)| at.saturating_duration_since(now));
-            match self.aside.as_mut().map_or(Idle::Sleep(None), |aside| aside.idle(now)) {
+            match self.idle(now) {
                 Idle::Work => {
                     has_aside = true;
                     Some(Duration::ZERO)
@@ -276,16 +337,93 @@ impl Reactor {
         Ok(())
     }
 
+    /// What to do while there is nothing to do.
+    fn idle(&mut self, now: Instant) -> Idle {
+        self.host(now);
+        let guests = !self.guests.is_empty();
+        self.aside.as_mut().map_or(Idle::Sleep(None), |aside| aside.idle(now, guests))
+    }
+
+    /// Begins to be a host, or ends it, if that is due: guests go to the thread that stands back.
+    fn host(&mut self, now: Instant) {
+        let (Some(aside), Some(seat)) = (&mut self.aside, &self.seat) else { return };
+        let hosts = aside.host(now, seat.spare());
+        if self.shared.hosts.swap(hosts, Relaxed) && !hosts {
+            (0..self.slots.len()).for_each(|token| self.take_leave(token));
+        }
+    }
+
+    fn take_leave(&mut self, token: usize) {
+        if let Some(slot) = self.slots[token].as_ref().filter(|slot| slot.is_guest) {
+            if slot.task.may_move() {
+                self.hand_over(token, |link| link.thread(true));
+            } else {
+                self.welcome(token, false);
+            }
+        }
+    }
+
+    /// A connection becomes a guest, or one like all others.
+    fn welcome(&mut self, token: usize, as_guest: bool) {
+        let Some(slot) = &mut self.slots[token] else { return };
+        if std::mem::replace(&mut slot.is_guest, as_guest) != as_guest && std::mem::take(&mut slot.is_ready) {
+            self.guests.retain(|guest| *guest != token);
+        }
+        self.make_ready(token);
+    }
+
     /// Works for a moment on what is of low priority.
     fn work_aside(&mut self) {
-        let Some(aside) = &mut self.aside else { return };
         if self.shared.has_mail() {
             return;
         }
-        let took = aside.work(self.looked);
+        let began = self.looked;
+        let took = match self.guests.pop_front() {
+            Some(guest) => self.serve_guest(guest, began),
+            None => self.aside.as_mut().map_or(Duration::ZERO, |aside| aside.work(began)),
+        };
         if let Some(seat) = &mut self.seat {
             seat.set_aside(took);
         }
+    }
+
+    fn serve_guest(&mut self, token: usize, began: Instant) -> Duration {
+        let Some(slot) = &mut self.slots[token] else { return Duration::ZERO };
+        slot.is_ready = false;
+        if !matches!(self.belongs(token), Belongs::Guest) {
+            self.welcome(token, false);
+            return Duration::ZERO;
+        }
+        if let Some(aside) = &mut self.aside {
+            aside.begin_turn();
+        }
+        let mut turn = self.turn.take().unwrap_or_else(|| Box::new(Turn::new()));
+        turn.tokens.push(token);
+        self.run_turn(turn);
+        let took = began.elapsed();
+        if let Some(slot) = &mut self.slots[token]
+            && slot.task.was_guest(took > LONG_STEP, began)
+        {
+            self.welcome(token, false);
+        }
+        took
+    }
+
+    fn belongs(&self, token: usize) -> Belongs {
+        let Some(slot) = &self.slots[token] else { return Belongs::Here };
+        let (task, is_behind) = (&slot.task, self.seat.is_none());
+        if is_behind != task.is_low() {
+            return match task.may_move() {
+                false => Belongs::Here,
+                true if is_behind => Belongs::Home,
+                true if self.shared.hosts.load(Relaxed) && task.is_guest(self.looked) => Belongs::Guest,
+                true => Belongs::Behind,
+            };
+        }
+        if is_behind && task.link().thread(false).hosts() && task.is_guest(self.looked) {
+            return Belongs::Home;
+        }
+        Belongs::Here
     }
 
     fn hear(&mut self, wait: Option<Duration>) -> io::Result<()> {
@@ -301,7 +439,8 @@ impl Reactor {
                 slot.task.socket.heard(event);
                 if !slot.is_ready {
                     slot.is_ready = true;
-                    self.ready.push_back(event.token().0);
+                    let ready = if slot.is_guest { &mut self.guests } else { &mut self.ready };
+                    ready.push_back(event.token().0);
                 }
             }
         }
@@ -339,8 +478,10 @@ impl Reactor {
         let mut slot = self.slots[token].take()?;
         self.free.push(token);
         if slot.is_ready {
-            self.ready.retain(|ready| *ready != token);
+            let ready = if slot.is_guest { &mut self.guests } else { &mut self.ready };
+            ready.retain(|ready| *ready != token);
         }
+        self.shared.has_connections.store(self.free.len() < self.slots.len(), Relaxed);
         if let Err(e) = slot.task.socket.deregister(self.poll.registry()) {
             tracing::debug!(peer = %slot.task.link().peer, "socket not deregistered: {e}");
         }
@@ -354,22 +495,28 @@ impl Reactor {
         {
             let Some(slot) = &mut self.slots[token] else { continue };
             slot.is_ready = false;
-            let behind = self.seat.is_none();
-            if slot.task.moves(behind) {
-                self.hand_over(token, |link| link.thread(!behind));
-            } else {
-                turn.tokens.push(token);
+            match self.belongs(token) {
+                Belongs::Here => turn.tokens.push(token),
+                Belongs::Guest => self.welcome(token, true),
+                Belongs::Behind => self.hand_over(token, |link| link.thread(true)),
+                Belongs::Home => self.hand_over(token, |link| link.thread(false)),
             }
         }
+        // The first ones' answers leave with the last's.
+        others::note_connections(turn.tokens.len() > 1 || !self.ready.is_empty());
+        self.run_turn(turn);
+    }
+
+    fn run_turn(&mut self, mut turn: Box<Turn>) {
         turn.read_along(&self.slots);
         let (mut began, mut unsent) = (Instant::now(), 0);
         let mut before = began;
-        // The first ones' answers leave with the last's.
-        others::note_connections(turn.tokens.len() > 1 || !self.ready.is_empty());
         for place in 0..turn.tokens.len() {
             self.step(&mut turn, place);
             let now = Instant::now();
-            if let (Some(seat), Some(slot)) = (&self.seat, &mut self.slots[turn.tokens[place]]) {
+            if let (Some(seat), Some(slot)) = (&self.seat, &mut self.slots[turn.tokens[place]])
+                && !slot.is_guest
+            {
                 seat.charge(&mut slot.spent, now - before);
             }
             before = now;
@@ -388,7 +535,7 @@ impl Reactor {
                 let handler = &slot.task.link().server.handler;
                 handler.between_reads(before);
                 if let Some(aside) = &mut self.aside {
-                    aside.know(handler.pool());
+                    aside.know(handler.pool(), &slot.task.link().server.behind);
                 }
                 Ok(())
             });

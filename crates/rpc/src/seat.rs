@@ -12,6 +12,8 @@ pub(crate) struct Seat {
     balance: Arc<Balance>,
     /// One moment for all threads.
     origin: Instant,
+    /// That the process may use, if that is known.
+    processors: Option<usize>,
     /// The window under way: its number, its beginning, and the processor time that the thread had had then.
     window: u64,
     began: Instant,
@@ -26,8 +28,15 @@ pub(crate) struct Spent {
 }
 
 impl Seat {
-    pub fn new(index: usize, balance: Arc<Balance>, origin: Instant) -> Seat {
-        Seat { index, balance, origin, window: 1, began: origin, cpu: Duration::ZERO }
+    pub fn new(index: usize, balance: Arc<Balance>, origin: Instant, processors: Option<usize>) -> Seat {
+        Seat { index, balance, origin, processors, window: 1, began: origin, cpu: Duration::ZERO }
+    }
+
+    /// How many processors are left beside those that network threads need, of which this is one.
+    #[inline]
+    pub fn spare(&self) -> Option<usize> {
+        let needed = self.balance.needed();
+        self.processors.filter(|_| self.index < needed).map(|processors| processors.saturating_sub(needed))
     }
 
     /// A connection's step took so long.
@@ -115,8 +124,8 @@ mod tests {
     fn a_window_tells_who_took_part() {
         let origin = Instant::now();
         let balance = Arc::new(Balance::new(2));
-        let mut first = Seat::new(0, balance.clone(), origin);
-        let mut second = Seat::new(1, balance, origin);
+        let mut first = Seat::new(0, balance.clone(), origin, Some(2));
+        let mut second = Seat::new(1, balance, origin, Some(2));
         let mut spent = [Spent::default(); 3];
         second.charge(&mut spent[1], Duration::from_micros(5));
         let all = |spent: [Spent; 3]| spent.into_iter().enumerate();

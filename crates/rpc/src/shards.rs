@@ -35,6 +35,12 @@ struct Inner {
 impl Shards {
     /// Starts `threads` network threads (at least 1).
     pub fn start(threads: usize) -> io::Result<Shards> {
+        Shards::start_on(threads, std::thread::available_parallelism().ok().map(usize::from))
+    }
+
+    /// The same on so many processors. If they are not known, connections of low priority are read by the thread that stands back
+    /// only.
+    pub fn start_on(threads: usize, processors: Option<usize>) -> io::Result<Shards> {
         let prompt = || tell("a network thread runs in slices like all others", martite_env::thread::be_prompt());
         let stand_back =
             || tell("the network thread for work of low priority keeps its own", martite_env::thread::stand_back());
@@ -53,7 +59,8 @@ impl Shards {
             started: vec![thread],
         };
         for i in 0..threads {
-            let (remote, thread) = start(format!("net-{i}"), Some(Seat::new(i, balance.clone(), origin)), prompt)?;
+            let (remote, thread) =
+                start(format!("net-{i}"), Some(Seat::new(i, balance.clone(), origin, processors)), prompt)?;
             inner.threads.push(remote);
             inner.started.push(thread);
         }

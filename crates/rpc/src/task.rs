@@ -14,7 +14,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
 
@@ -29,6 +29,9 @@ use crate::writer::{Writer, head_buffer, recycle};
 
 /// Bytes of a client that is being closed that are thrown away at most.
 const LINGER_BYTES: u64 = 64 << 20;
+/// After so many long steps in a row a guest is left to the thread that stands back, for so long: one may be the machine's.
+const LONG_STEPS: u8 = 3;
+const NO_GUEST: Duration = Duration::from_secs(1);
 /// Answers up to this leave together with those of other connections.
 const SMALL_OUTPUT: usize = 16 << 10;
 
@@ -83,6 +86,9 @@ pub(crate) struct Task {
     ended: bool,
     /// Ends the handshake or the lingering.
     deadline: Option<Instant>,
+    /// Its last steps as a guest that were long, and what came of them.
+    long_steps: u8,
+    no_guest_until: Option<Instant>,
     /// Reused to collect chunks.
     ready: Vec<Vec<u8>>,
 }
@@ -102,6 +108,8 @@ impl Task {
             received: now,
             ended: false,
             deadline,
+            long_steps: 0,
+            no_guest_until: None,
             ready: Vec::new(),
         }
     }
@@ -114,9 +122,24 @@ impl Task {
         self.deadline
     }
 
-    /// Whether it belongs on the thread that stands back, or on another than that.
-    pub fn moves(&self, behind: bool) -> bool {
-        self.link.0.place.is_behind() != behind && self.may_move()
+    /// Whether it has nothing but work of low priority.
+    pub fn is_low(&self) -> bool {
+        self.link.0.place.is_behind()
+    }
+
+    /// Whether it has that, in short pieces.
+    pub fn is_guest(&self, now: Instant) -> bool {
+        self.is_low() && self.may_move() && self.no_guest_until.is_none_or(|until| until <= now)
+    }
+
+    /// A step as a guest was long, or not. True if it is no guest for some time after it.
+    pub fn was_guest(&mut self, long: bool, now: Instant) -> bool {
+        self.long_steps = if long { self.long_steps + 1 } else { 0 };
+        if self.long_steps < LONG_STEPS {
+            return false;
+        }
+        (self.long_steps, self.no_guest_until) = (0, Some(now + NO_GUEST));
+        true
     }
 
     /// Whether it may go on on another thread. Deadlines stay with theirs.

@@ -443,7 +443,7 @@ async fn work_that_comes_later_runs_on_the_network_thread_and_its_answers_go_out
 
 #[tokio::test]
 async fn a_connection_of_low_priority_is_read_behind_all_others_until_another_call_comes() {
-    let running = Running::start();
+    let running = Running::on_processors(None);
     let client = running.client().await;
     let ask = async |what: &str| {
         let answer = client.call_with("Where", what.as_bytes(), b"", CallOptions::default()).await.unwrap();
@@ -477,7 +477,7 @@ async fn a_connection_of_low_priority_is_read_behind_all_others_until_another_ca
 
 #[tokio::test]
 async fn what_is_due_goes_on_between_reads_but_not_on_the_thread_that_stands_back() {
-    let running = Running::start();
+    let running = Running::on_processors(None);
     let (behind, other) = (std::sync::Arc::new(running.client().await), running.client().await);
     let ask = async |client: &Client, method: &str, message: &[u8]| {
         let answer = client.call_with(method, message, b"", CallOptions::default()).await.unwrap();
@@ -539,6 +539,46 @@ async fn network_threads_do_what_is_of_low_priority_while_they_have_nothing_to_d
             return;
         }
     }
+}
+
+/// On one processor the network thread is a host, but for while others want the processor: what is asked for comes once they do not.
+#[tokio::test]
+async fn a_host_reads_what_is_of_low_priority_and_leaves_it_to_others_when_it_has_no_time() {
+    let running = Running::on_processors(Some(1));
+    let client = std::sync::Arc::new(running.client().await);
+    let ask = async |method: &str, message: &[u8]| {
+        let answer = client.call_with(method, message, b"", CallOptions::default()).await.unwrap();
+        String::from_utf8(answer.message.to_vec()).unwrap()
+    };
+    // More in a row than lead a connection elsewhere, and again after it was there.
+    for _ in 0..2 {
+        let mut row = 0;
+        while row < 200 {
+            row = if ask("Where", b"low").await == "net-0" { row + 1 } else { 0 };
+        }
+        let mut row = 0;
+        while row < 200 {
+            row = if ask("Aside", b"").await == "net-0" { row + 1 } else { 0 };
+        }
+        // Until it has something to do all the time, which comes first.
+        let other = running.client().await;
+        let busy = tokio::spawn(async move {
+            loop {
+                let send = |_| other.send("Burn", b"", &[b""], &CallOptions::default(), None).unwrap();
+                let burns: Vec<_> = (0..300).map(send).collect();
+                for burn in burns {
+                    burn.await.unwrap();
+                }
+            }
+        });
+        while ask("Aside", b"").await == "net-0" {}
+        busy.abort();
+        let _ = busy.await;
+    }
+    // A call of another priority finds the connection there, and is answered.
+    ask("Where", b"").await;
+    assert_eq!(ask("Where", b"").await, "net-0");
+    running.until(|c| c.queued_calls == 0).await;
 }
 
 #[tokio::test]

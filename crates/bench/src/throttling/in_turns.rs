@@ -3,7 +3,7 @@
 use super::options::Experiment;
 use super::results::Run;
 use crate::rounds::Estimate;
-use hdrhistogram::Histogram;
+use crate::tenths::middle;
 use serde::Serialize;
 
 /// `free` beside others, in shares of its own alone, or beside the same user when that is idle (`isolation`): all rounds together,
@@ -14,6 +14,8 @@ pub struct InTurns {
     pub rounds: usize,
     pub p50: Compared,
     pub p99: Compared,
+    /// The p99 of each tenth of a second by itself, of which the middle one: without the machine's pauses.
+    pub p99_of_tenths: Option<Compared>,
     /// Quantiles around that one, which pauses of the machine decide if they meet about one Get in a hundred.
     pub around: Vec<Around>,
     /// What `batch` got of what was left, where there was one.
@@ -41,20 +43,22 @@ impl InTurns {
     /// Each round's runs: what it is compared with first, `free` beside the other last.
     pub fn of(experiment: Experiment, rounds: &[Vec<Run>]) -> Option<InTurns> {
         let of_left = Estimate::of(rounds, of_left);
-        let (p50, p99) = (Compared::of(rounds, 0.5)?, Compared::of(rounds, 0.99)?);
-        let around = AROUND.map(|quantile| Some(Around { quantile, compared: Compared::of(rounds, quantile)? }));
+        let of = |quantile| Compared::of(rounds, |runs| latency(runs, quantile));
+        let (p50, p99) = (of(0.5)?, of(0.99)?);
+        let p99_of_tenths = Compared::of(rounds, middle_tenth);
+        let around = AROUND.map(|quantile| Some(Around { quantile, compared: of(quantile)? }));
         let around = around.into_iter().collect::<Option<Vec<Around>>>()?;
-        Some(InTurns { experiment, rounds: rounds.len(), p50, p99, around, of_left })
+        Some(InTurns { experiment, rounds: rounds.len(), p50, p99, p99_of_tenths, around, of_left })
     }
 }
 
 impl Compared {
-    fn of(rounds: &[Vec<Run>], quantile: f64) -> Option<Compared> {
+    /// By what some runs of one side say, in µs.
+    fn of(rounds: &[Vec<Run>], us: impl Fn(&[&Run]) -> Option<f64>) -> Option<Compared> {
         let both = |rounds: &[&Vec<Run>]| {
-            let alone = together(rounds.iter().filter_map(|round| round.first()))?;
-            let beside = together(rounds.iter().filter_map(|round| round.last()))?;
-            let of = |latencies: Histogram<u64>| latencies.value_at_quantile(quantile) as f64 / 1e3;
-            Some((of(alone), of(beside)))
+            let alone: Vec<&Run> = rounds.iter().filter_map(|round| round.first()).collect();
+            let beside: Vec<&Run> = rounds.iter().filter_map(|round| round.last()).collect();
+            Some((us(&alone)?, us(&beside)?))
         };
         let (alone_us, beside_us) = both(&rounds.iter().collect::<Vec<_>>())?;
         let of_alone = Estimate::of(rounds, |some| both(some).map(|(alone, beside)| beside / alone))?;
@@ -63,13 +67,19 @@ impl Compared {
     }
 }
 
-/// Latencies of `free` in some runs.
-fn together<'a>(mut runs: impl Iterator<Item = &'a Run>) -> Option<Histogram<u64>> {
-    let mut all = runs.next()?.free.latencies.clone();
-    for run in runs {
+/// A quantile of all latencies of `free` in some runs.
+fn latency(runs: &[&Run], quantile: f64) -> Option<f64> {
+    let (first, rest) = runs.split_first()?;
+    let mut all = first.free.latencies.clone();
+    for run in rest {
         all.add(&run.free.latencies).ok()?;
     }
-    Some(all)
+    Some(all.value_at_quantile(quantile) as f64 / 1e3)
+}
+
+fn middle_tenth(runs: &[&Run]) -> Option<f64> {
+    let all = runs.iter().flat_map(|run| &run.free.p99_of_tenths).copied().collect();
+    Some(f64::from(middle(all)?) / 1e3)
 }
 
 /// What `batch` gets beside `free`, of what that leaves: rounds of [`super::plan::priority`].
@@ -101,12 +111,18 @@ mod tests {
             runs.map(|(plan, ms)| run_of(plan, Duration::from_millis(ms), 100)).collect::<Vec<_>>()
         };
         let seen = [round([1, 1, 1, 2]), round([1, 1, 1, 2]), round([9, 1, 1, 18])];
-        let InTurns { rounds, p50, p99, of_left, .. } = InTurns::of(Experiment::Priority, &seen).unwrap();
+        let InTurns { rounds, p50, p99, p99_of_tenths, of_left, .. } =
+            InTurns::of(Experiment::Priority, &seen).unwrap();
         assert_eq!(rounds, 3);
         let near = |seen: f64, wanted: f64| (seen / wanted - 1.0).abs() < 0.01;
         assert!(near(p50.alone_us, 1000.0) && near(p50.beside_us, 2000.0), "{p50:?}");
         // A third of all is more than one in a hundred, though most rounds have none of it.
         assert!(near(p99.alone_us, 9000.0) && near(p99.beside_us, 18_000.0), "{p99:?}");
+        // But in most tenths of a second there is none of it.
+        assert!(
+            p99_of_tenths.is_some_and(|p99| near(p99.alone_us, 1000.0) && near(p99.beside_us, 2000.0)),
+            "{p99_of_tenths:?}"
+        );
         assert!(near(p99.of_alone.value, 2.0) && near(p99.more_us.value, 9000.0), "{p99:?}");
         // `batch` has 100 a second beside `free`, and 2,000 alone, of which 0.8 of the cores are 1,600.
         assert!(of_left.is_some_and(|left| near(left.value, 0.0625) && left.standard_error < 1e-9), "{of_left:?}");

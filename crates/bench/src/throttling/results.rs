@@ -77,6 +77,9 @@ pub struct User {
     /// What it is of, in ns.
     #[serde(skip)]
     pub latencies: Histogram<u64>,
+    /// The p99 of each tenth of a second, in ns.
+    #[serde(skip)]
+    pub p99_of_tenths: Vec<u32>,
     /// Answers that were RpcThrottlingException.
     pub throttled: u64,
     /// Operations that were given up: throttled too often, or another error.
@@ -234,6 +237,7 @@ impl User {
             bytes_per_s: bytes as f64 / seconds,
             latency: Latency::of(recorded),
             latencies: recorded.latencies_ns.clone(),
+            p99_of_tenths: recorded.tenths.quantiles(0.99),
             throttled,
             failed: recorded.failed,
             other_errors: recorded.other_errors,

@@ -187,7 +187,7 @@ fn in_rounds(rounds: &Rounds) -> String {
 
 /// `free` beside others, by turns.
 pub fn in_turns(of: &InTurns) -> String {
-    let InTurns { experiment, rounds, p50, p99, around, of_left } = of;
+    let InTurns { experiment, rounds, p50, p99, p99_of_tenths, around, of_left } = of;
     let estimate = |of: &Estimate| format!("{} ± {}", share(of.value), share(of.standard_error));
     let compared = |of: &Compared| {
         let Compared { alone_us, beside_us, of_alone, more_us } = of;
@@ -200,9 +200,12 @@ pub fn in_turns(of: &InTurns) -> String {
         format!("p{} {}", (1000.0 * quantile).round() / 10.0, estimate(of_alone))
     });
     let around = around.collect::<Vec<_>>().join(", ");
+    let tenths = p99_of_tenths
+        .as_ref()
+        .map_or_else(String::new, |of| format!("; p99 of the middle tenth of a second {}", compared(of)));
     let reference = if *experiment == Experiment::Isolation { "beside the same user idle" } else { "alone" };
     format!(
-        "{}, {rounds} rounds together, Gets compared with those {reference}: p50 {}; p99 {}; {around}{left}",
+        "{}, {rounds} rounds together, Gets compared with those {reference}: p50 {}; p99 {}{tenths}; {around}{left}",
         experiment.name(),
         compared(p50),
         compared(p99),

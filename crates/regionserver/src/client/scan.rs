@@ -32,6 +32,8 @@ const BATCH_SLICE_CELLS: u64 = 500;
 /// there, whose cells may be small or large, in the processor's cache or not.
 const ASIDE: Duration = Duration::from_micros(200);
 const ASIDE_SLICE: Duration = Duration::from_micros(8);
+/// After it found a block that is not in memory it stays on the pool for so long: more of that kind may follow.
+const AFTER_BLOCKED: Duration = Duration::from_millis(10);
 /// Cells of the first such slice, of the shortest and of the longest.
 const FIRST_ASIDE_CELLS: u64 = 10;
 const ASIDE_CELLS: std::ops::RangeInclusive<u64> = 4..=1_000;
@@ -54,6 +56,8 @@ struct Work {
     rows: u64,
     /// Cells of the next slice on a network thread, of low priority.
     aside_cells: u64,
+    /// When such a slice last found a block that is not in memory.
+    blocked: Option<Instant>,
     /// Put off by the time in the pool's queue.
     started: Instant,
 }
@@ -99,8 +103,6 @@ struct Waits {
 }
 
 impl throttle::Work for Waits {
-    const SHORT: bool = true;
-
     fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
         call.param = Bytes::copy_from_slice(&call.param);
     }
@@ -188,7 +190,7 @@ impl RegionServer {
         }
     }
 
-    fn scan_to_its_end(&self, call: Call, mut work: Box<Work>) {
+    fn scan_to_its_end(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
         let files = self.ctx.stores.files.clone();
         let stands_back = work.toll.is_batch();
         work.limits.pause_after_cells = if stands_back { BATCH_SLICE_CELLS } else { SLICE_CELLS };
@@ -198,7 +200,12 @@ impl RegionServer {
             }
             match step(&mut work, &files.blocking()) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
-                Ok(Stepped::Paused | Stepped::Blocked) if stands_back => stand_aside(),
+                Ok(Stepped::Paused | Stepped::Blocked) if stands_back => {
+                    if work.blocked.is_none_or(|at| at.elapsed() > AFTER_BLOCKED) && self.pool.is_in_the_way() {
+                        return self.pool.spawn_rest(Rest::Anywhere, call, self.rest_of_scan(work));
+                    }
+                    stand_aside();
+                }
                 Ok(Stepped::Paused | Stepped::Blocked) => {}
                 Err(e) => return self.fail_scan(call, &work, e),
             }
@@ -218,7 +225,10 @@ impl RegionServer {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Err(e) => return self.fail_scan(call, &work, e),
                 Ok(Stepped::Paused) => {}
-                Ok(Stepped::Blocked) => break Rest::OnPool,
+                Ok(Stepped::Blocked) => {
+                    work.blocked = Some(Instant::now());
+                    break Rest::OnPool;
+                }
             }
             let now = Instant::now();
             work.aside_cells = next_aside(work.aside_cells, now - before);
@@ -403,6 +413,7 @@ impl RegionServer {
             close,
             rows,
             aside_cells: FIRST_ASIDE_CELLS,
+            blocked: None,
             started: Instant::now(),
         }
     }

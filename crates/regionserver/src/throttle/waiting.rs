@@ -21,8 +21,10 @@ pub(crate) trait Work: Send + Sized + 'static {
     /// Calls of one connection whose turns have come together go on together, [`GATHERED`] at most.
     const GATHERS: bool = false;
 
-    /// What it does on a network thread is short: the rest goes to the pool.
-    const SHORT: bool = false;
+    /// Whether what it does on a network thread is short, and the rest goes to the pool.
+    fn is_short(&self) -> bool {
+        true
+    }
 
     /// It is about to wait: what lies in the large buffer that brought the call is copied.
     fn keep(&mut self, server: &Arc<RegionServer>, call: &mut Call);
@@ -170,8 +172,9 @@ impl Later<'_> {
         let server = server.clone();
         if let Later::Behind = self {
             let pool = server.pool.clone();
+            let is_short = work.is_short();
             let begin = move |call| work.begin(&server, call, toll);
-            return if W::SHORT { pool.spawn_aside(call, begin) } else { pool.spawn_call(Class::Batch, call, begin) };
+            return if is_short { pool.spawn_aside(call, begin) } else { pool.spawn_call(Class::Batch, call, begin) };
         }
         work.keep(&server, &mut call);
         let ready = Ready { call, toll, work };

@@ -174,7 +174,14 @@ impl Running {
     pub fn on(threads: usize, options: ServerOptions) -> Running {
         Running::new("5f5d9a44-0001", threads, options)
     }
+    /// With one network thread, on so many processors.
+    pub fn on_processors(processors: Option<usize>) -> Running {
+        Running::with_shards("5f5d9a44-0001", Shards::start_on(1, processors).unwrap(), ServerOptions::default())
+    }
     fn new(cluster_id: &str, threads: usize, options: ServerOptions) -> Running {
+        Running::with_shards(cluster_id, Shards::start(threads).unwrap(), options)
+    }
+    fn with_shards(cluster_id: &str, shards: Shards, options: ServerOptions) -> Running {
         let (sender, parked) = mpsc::unbounded_channel();
         let (release, released) = std::sync::mpsc::channel();
         let lingers = Arc::new(Semaphore::new(0));
@@ -186,7 +193,6 @@ impl Running {
             pool: Pool::new(PoolOptions::new(3)).unwrap(),
             lingers: lingers.clone(),
         });
-        let shards = Shards::start(threads).unwrap();
         let addr = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = Arc::new(Server::bind(addr, handler, options, shards.clone()).unwrap());
         Running { server, shards, parked, release, lingers }

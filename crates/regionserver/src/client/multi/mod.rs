@@ -31,6 +31,8 @@ use std::sync::Arc;
 
 /// More actions than this are not for the network thread.
 const MOST_AT_ONCE: usize = 256;
+/// The same of one of low priority, for which others may have to wait.
+const MOST_ASIDE: usize = 32;
 
 /// Some requests share a buffer of this size.
 const READ_BUFFER: usize = 64 << 10;
@@ -88,6 +90,10 @@ struct Multi {
 }
 
 impl Work for Multi {
+    fn is_short(&self) -> bool {
+        self.actions() <= MOST_ASIDE && Multi::is_short(self)
+    }
+
     fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
         self.let_go();
         call.size_bytes = self.held_bytes(call) as u32;
@@ -246,10 +252,13 @@ impl Multi {
         }
     }
 
+    fn actions(&self) -> usize {
+        self.tasks.iter().map(|t| t.work.actions()).sum()
+    }
+
     /// Whether it is for the network thread, as long as nothing blocks.
     fn is_short(&self) -> bool {
-        let actions: usize = self.tasks.iter().map(|t| t.work.actions()).sum();
-        actions <= MOST_AT_ONCE && self.tasks.iter().all(|t| t.work.is_short())
+        self.actions() <= MOST_AT_ONCE && self.tasks.iter().all(|t| t.work.is_short())
     }
 
     /// It is about to wait: what lies in the large buffer that brought the call is copied, but for what conditions compare
