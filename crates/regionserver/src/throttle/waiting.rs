@@ -4,7 +4,7 @@ use super::{Paid, Throttles, Toll, Who};
 use crate::RegionServer;
 use crate::error::Fault;
 use martite_quota::{Cost, Operation, Place, Request};
-use martite_rpc::{Call, Class, Connection, GATHERED, Piece};
+use martite_rpc::{Call, Class, Connection, GATHERED, Piece, Pool};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -145,7 +145,8 @@ impl<W: Work> Resume for Waiting<W> {
         let (server, pool) = (self.server.clone(), self.server.pool.clone());
         let turn = self.refused.take().map_or(Ok(()), Err);
         let Ready { call, toll, work } = self.into_ready();
-        pool.spawn_call(Class::Batch, call, move |call| work.go_on(&server, call, toll, turn));
+        let is_short = work.is_short();
+        behind(&pool, is_short, call, move |call| work.go_on(&server, call, toll, turn));
     }
 
     fn discard(self: Box<Self>) {
@@ -155,6 +156,11 @@ impl<W: Work> Resume for Waiting<W> {
     fn fail(self: Box<Self>, fault: Fault) {
         self.ready.call.responder.fail(fault.into_exception());
     }
+}
+
+/// What is of low priority: a network thread may begin it while it has nothing else to do, if that is short.
+fn behind(pool: &Pool, is_short: bool, call: Call, f: impl FnOnce(Call) + Send + 'static) {
+    if is_short { pool.spawn_aside(call, f) } else { pool.spawn_call(Class::Batch, call, f) }
 }
 
 /// A call that does not go on now.
@@ -174,7 +180,7 @@ impl Later<'_> {
             let pool = server.pool.clone();
             let is_short = work.is_short();
             let begin = move |call| work.begin(&server, call, toll);
-            return if is_short { pool.spawn_aside(call, begin) } else { pool.spawn_call(Class::Batch, call, begin) };
+            return behind(&pool, is_short, call, begin);
         }
         work.keep(&server, &mut call);
         let ready = Ready { call, toll, work };
