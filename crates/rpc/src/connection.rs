@@ -67,7 +67,7 @@ impl Connection {
     }
 
     /// A call of this connection is looked at, which is of low priority or not: a connection that has nothing but such calls
-    /// is read by a thread that stands back behind all others.
+    /// is read after all others, or by a thread that stands back behind them.
     #[inline]
     pub fn saw_priority(&self, low: bool) {
         self.link.place.saw(low);

@@ -1,8 +1,9 @@
-//! [`Place`]: on which thread a connection is read: on its shard's, or on the one that stands back behind all others.
+//! [`Place`]: how a connection is read: like all others, or after them, by its shard's thread while that has nothing else to do
+//! (`aside`) or by the one that stands back behind all others.
 //!
 //! ```text
-//! its shard ── LONG calls of low priority in a row ──▶ the thread that stands back
-//!           ◀── a call of another priority ───────────
+//! like others ── LONG calls of low priority in a row ──▶ after them
+//!             ◀── a call of another priority ───────────
 //! ```
 //! Reading and decoding what is of low priority is then paid for by a thread of low priority, too. A call of another
 //! priority that comes over such a connection is served there and brings the connection back; the row starts anew.
@@ -31,7 +32,7 @@ impl Place {
         }
     }
 
-    /// Whether the connection belongs on the thread that stands back.
+    /// Whether the connection comes after all others.
     #[inline]
     pub fn is_behind(&self) -> bool {
         self.row.load(Relaxed) >= LONG

@@ -2,7 +2,7 @@
 //! compactions) holds up the answers of others for its own.
 //!
 //! Connections are on as few of them as carry the load (`balance`). One more stands back behind all others of the machine: to it go connections that have nothing but work of low priority
-//! (`place`), whose reading and decoding would otherwise come before everybody else's calls. And one has a runtime, for
+//! (`place`), whose reading and decoding would otherwise come before everybody else's calls, while no thread of their own has time for them (`aside`). And one has a runtime, for
 //! listeners and for timers.
 
 use std::io;

@@ -146,8 +146,8 @@ pub struct Throttling {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub total_rounds: u64,
     /// Times that `free` beside a user far over its limit (`isolation`), and beside batch work (`priority`), is compared with `free` alone
-    /// (in `isolation`: with the other user connected, but idle) once more, in turns; all rounds count together, with standard errors;
-    /// 1: not
+    /// (in `isolation`: with the other user connected, but idle) once more, in turns; all rounds count together, with standard errors,
+    /// and the p99 of the middle tenth of a second of all, which a machine's pauses do not make; 1: not
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub beside_rounds: u64,
     /// Times that quotas switched on are compared with off, a tenth of --seconds each
