@@ -148,7 +148,8 @@ impl Aside {
         let found_none = std::mem::take(&mut self.found_none);
         if self.delay.is_none() || !self.has_work(guests) {
             self.stretch = None;
-            return Idle::Sleep(None);
+            // After a retreat it may be a host again, to whom guests come.
+            return Idle::Sleep(self.retreat.rest(now));
         }
         if !found_none && self.is_alone(now) {
             return Idle::Work;
@@ -305,6 +306,7 @@ mod tests {
         assert_eq!(aside.idle(now, false), Idle::Sleep(Some(PAUSE / 2)));
         assert_eq!(aside.idle(now + PAUSE, false), Idle::Work);
         aside.jobs.store(0, SeqCst);
-        assert_eq!(aside.idle(now, false), Idle::Sleep(None));
+        assert_eq!(aside.idle(now, false), Idle::Sleep(Some(PAUSE / 2)));
+        assert_eq!(aside.idle(now + PAUSE, false), Idle::Sleep(None));
     }
 }

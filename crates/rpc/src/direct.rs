@@ -10,16 +10,19 @@
 use std::io::{ErrorKind, IoSlice, Write};
 use std::net::TcpStream;
 
+use crate::others::others_wait;
+
 /// Cell blocks from this size on. Smaller ones cost less than the wake-up that they share with others.
 pub(crate) const LARGE_CELLS: usize = 32 << 10;
 /// Bytes of a system call: until it ends, a kernel without preemption lets nobody else onto the processor.
-const AT_ONCE: usize = 32 << 10;
+pub(crate) const AT_ONCE: usize = 32 << 10;
 
-/// Writes `head` and then `cells` as far as the socket, which does not block, takes them. Returns how far: an error is left
-/// to the connection's task, which finds it, too.
+/// Writes `head` and then `cells` as far as the socket, which does not block, takes them; a network thread, which does so for
+/// connections that rest, until others want something of it. Returns how far: an error is left to the connection's task,
+/// which finds it, too.
 pub(crate) fn write(mut socket: &TcpStream, head: &[u8], cells: &[u8]) -> usize {
     let mut sent = 0;
-    while sent < head.len() + cells.len() {
+    while sent < head.len() + cells.len() && (sent == 0 || !others_wait()) {
         let (head, cells) = (&head[sent.min(head.len())..], &cells[sent.saturating_sub(head.len())..]);
         let parts = [IoSlice::new(head), IoSlice::new(&cells[..cells.len().min(AT_ONCE)])];
         match socket.write_vectored(&parts) {

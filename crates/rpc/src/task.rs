@@ -18,10 +18,12 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
 
+use crate::direct::AT_ONCE;
 use crate::format::{FRAME_LEN, MAX_CONNECTION_HEADER, PREAMBLE_LEN};
 use crate::handshake::{self, Preamble};
 use crate::inbox::Inbox;
 use crate::link::{Link, Mode};
+use crate::others;
 use crate::outbox::{Exchange, Found};
 use crate::requests::{Batch, Requests, SLICE, Stop};
 use crate::socket::Socket;
@@ -142,6 +144,16 @@ impl Task {
         true
     }
 
+    /// Whether the calling thread has others that come before it.
+    fn is_guest_here(&self) -> bool {
+        others::is_host() && self.is_low()
+    }
+
+    /// Whether the last step has left something that the socket may take.
+    fn has_rest(&self) -> bool {
+        !self.writer.is_empty() && self.socket.is_writable()
+    }
+
     /// Whether it may go on on another thread. Deadlines stay with theirs.
     pub fn may_move(&self) -> bool {
         self.deadline.is_none() && matches!(self.phase, Phase::Open(_)) && self.link.0.server.mode() == Mode::Run
@@ -161,7 +173,7 @@ impl Task {
     }
 
     /// Collects, reads once and decodes. What is to be written is small ([`Task::small_output`]), or is written already as far
-    /// as the socket takes it.
+    /// as the socket takes it, or as a step's share goes.
     pub fn step(&mut self, waker: &Waker, received: Option<Received<'_>>) -> io::Result<()> {
         let exchange = Exchange { calls: 0, lend: Some(head_buffer()), into: &mut self.ready };
         let found = self.link.0.outbox.begin(waker, exchange);
@@ -169,6 +181,9 @@ impl Task {
         if self.link.0.server.mode() == Mode::Abort {
             self.ended = true;
             return Ok(());
+        }
+        if received.is_none() && self.has_rest() {
+            return self.flush();
         }
         if self.link.0.outbox.has_held() {
             self.flush()?;
@@ -221,7 +236,7 @@ impl Task {
         }
         if !self.writer.is_empty() {
             // Answers that come meanwhile are collected when the socket takes bytes again, and wake nobody.
-            return Next::Rest;
+            return if self.has_rest() { Next::Again } else { Next::Rest };
         }
         if mode == Mode::Drain && self.link.0.outbox.drain() {
             return Next::Closed;
@@ -275,14 +290,15 @@ impl Task {
         }
     }
 
-    /// Writes what there is, as far as the socket takes it.
+    /// Writes what there is, as far as the socket takes it; of a guest not all at once.
     fn flush(&mut self) -> io::Result<()> {
         if self.writer.is_empty() || !self.socket.is_writable() {
             self.link.0.unsent.store(self.writer.bytes(), Relaxed);
             return Ok(());
         }
         let mut sent = 0;
-        let outcome = self.writer.flush(self.socket.stream(), &mut sent);
+        let most = if self.is_guest_here() { AT_ONCE } else { usize::MAX };
+        let outcome = self.writer.flush(self.socket.stream(), most, &mut sent);
         self.link.0.counters().sent_bytes.fetch_add(sent, Relaxed);
         self.link.0.unsent.store(self.writer.bytes(), Relaxed);
         if !outcome? {

@@ -68,18 +68,22 @@ impl Writer {
         if self.chunks.len() == 1 { self.chunks.front().map(|chunk| &chunk[self.written..]) } else { None }
     }
 
-    /// Writes until all is written or the socket takes no more; the bytes written are added to `sent`. True if it took all.
-    pub fn flush(&mut self, mut socket: impl Write, sent: &mut u64) -> io::Result<bool> {
-        while !self.is_empty() {
+    /// Writes `most` bytes, or until all is written, or until the socket takes no more; the bytes written are added to `sent`. False
+    /// if it takes no more.
+    pub fn flush(&mut self, mut socket: impl Write, mut most: usize, sent: &mut u64) -> io::Result<bool> {
+        while !self.is_empty() && most > 0 {
             let outcome = if let Some(only) = self.only() {
-                socket.write(only)
+                socket.write(&only[..only.len().min(most)])
             } else {
                 let mut slices = [IoSlice::new(&[]); MAX_SLICES];
-                let mut skip = self.written;
-                let count = self.chunks.len().min(MAX_SLICES);
+                let (mut skip, mut room, mut count) = (self.written, most, 0);
                 for (slice, chunk) in slices.iter_mut().zip(&self.chunks) {
-                    *slice = IoSlice::new(&chunk[skip..]);
-                    skip = 0;
+                    let bytes = &chunk[skip..][..room.min(chunk.len() - skip)];
+                    *slice = IoSlice::new(bytes);
+                    (skip, room, count) = (0, room - bytes.len(), count + 1);
+                    if room == 0 {
+                        break;
+                    }
                 }
                 socket.write_vectored(&slices[..count])
             };
@@ -87,6 +91,7 @@ impl Writer {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(n) => {
                     *sent += n as u64;
+                    most -= n;
                     self.advance(n);
                 }
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
@@ -147,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_socket_that_takes_little_gets_all_bytes_in_order() {
-        for step in [1, 3, 7, 1000] {
+        for (step, most) in [(1, usize::MAX), (3, 1000), (7, 5), (1000, 1), (1000, 7), (1000, usize::MAX)] {
             let mut writer = Writer::default();
             let mut expected = Vec::new();
             for i in 0..100u8 {
@@ -157,7 +162,11 @@ mod tests {
             }
             let mut socket = Narrow { step, taken: Vec::new(), full: false };
             let mut sent = 0;
-            while !writer.flush(&mut socket, &mut sent).unwrap() {}
+            while !writer.is_empty() {
+                let before = sent;
+                writer.flush(&mut socket, most, &mut sent).unwrap();
+                assert!(sent - before <= most as u64);
+            }
             assert_eq!(socket.taken, expected);
             assert_eq!((writer.bytes(), sent), (0, expected.len() as u64));
         }

@@ -581,6 +581,34 @@ async fn a_host_reads_what_is_of_low_priority_and_leaves_it_to_others_when_it_ha
     running.until(|c| c.queued_calls == 0).await;
 }
 
+/// A host writes large answers of low priority in pieces, between which others may come.
+#[tokio::test]
+async fn a_large_answer_by_a_host_is_whole_whoever_comes_meanwhile() {
+    let running = Running::on_processors(Some(1));
+    let client = running.client().await;
+    let other = running.client().await;
+    let busy = tokio::spawn(async move {
+        while other.call_with("Echo", b"", b"", CallOptions::default()).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    });
+    let cells: Vec<u8> = (0..3usize << 20).map(|i| (i * 7 / 3) as u8).collect();
+    for len in [33 << 10, 100_000, cells.len()] {
+        for method in ["Echo", "AsideEcho"] {
+            // Until a host had it before and after.
+            let mut hosted = 0;
+            while hosted < 20 {
+                let before = client.call_with("Where", b"low", b"", CallOptions::default()).await.unwrap();
+                let answer = client.call_with(method, b"all", &cells[..len], CallOptions::default()).await.unwrap();
+                assert!(answer.message[..] == b"all"[..] && answer.cells[..] == cells[..len], "{method} of {len}");
+                let after = client.call_with("Where", b"low", b"", CallOptions::default()).await.unwrap();
+                hosted += usize::from(before.message[..] == b"net-0"[..] && after.message[..] == b"net-0"[..]);
+            }
+        }
+    }
+    busy.abort();
+}
+
 #[tokio::test]
 async fn a_call_that_works_on_hears_of_others() {
     let mut running = Running::on(1, ServerOptions::default());

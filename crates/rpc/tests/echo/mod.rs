@@ -42,7 +42,7 @@ impl Handler for Echo {
     fn call(&self, call: Call) {
         let burned = Instant::now();
         match &*call.method {
-            "Echo" => call.responder.ok_encoded(call.param.to_vec(), call.cells.to_vec()),
+            "Echo" => echo(call),
             // Of low priority if the message says so; answers with the name of the thread that reads the connection.
             "Where" => {
                 call.conn.saw_priority(&*call.param == b"low");
@@ -66,7 +66,8 @@ impl Handler for Echo {
                 self.pool.spawn_aside(call, move |call| go_on(call, &pool, String::new()));
             }
             "Aside" => self.pool.spawn_aside(call, answer_where),
-            // The same until others wait for the network thread.
+            "AsideEcho" => self.pool.spawn_aside(call, echo),
+            // The same as `Aside` until others wait for the network thread.
             "AsideLinger" => {
                 let lingers = self.lingers.clone();
                 self.pool.spawn_aside(call, move |call| {
@@ -134,6 +135,10 @@ fn here() -> String {
 
 fn answer_where(call: Call) {
     call.responder.ok_encoded(here().into_bytes(), Vec::new());
+}
+
+fn echo(call: Call) {
+    call.responder.ok_encoded(call.param.to_vec(), call.cells.to_vec());
 }
 
 fn go_on(call: Call, pool: &Arc<Pool>, before: String) {
