@@ -4,8 +4,9 @@
 //! pool thread: answer ─▶ connection rests? ─ yes ─▶ socket ─ what it does not take ─▶ outbox ─▶ connection's task
 //!                                          └ no ──▶ outbox
 //! ```
-//! Copying it there takes as long as many Gets: the network thread has other connections, and work of low priority is to be
-//! paid for by the threads of low priority.
+//! To copy it on the network thread takes as long as many Gets: that has other connections, and work of low priority is to be
+//! paid for by the threads of low priority. What a network thread does aside (`aside`) it writes so itself, until others want something
+//! of it.
 
 use std::io::{ErrorKind, IoSlice, Write};
 use std::net::TcpStream;
@@ -17,9 +18,8 @@ pub(crate) const LARGE_CELLS: usize = 32 << 10;
 /// Bytes of a system call: until it ends, a kernel without preemption lets nobody else onto the processor.
 pub(crate) const AT_ONCE: usize = 32 << 10;
 
-/// Writes `head` and then `cells` as far as the socket, which does not block, takes them; a network thread, which does so for
-/// connections that rest, until others want something of it. Returns how far: an error is left to the connection's task,
-/// which finds it, too.
+/// Writes `head` and then `cells` as far as the socket, which does not block, takes them; on a network thread until others wait for
+/// that. Returns how far: an error is left to the connection's task, which finds it, too.
 pub(crate) fn write(mut socket: &TcpStream, head: &[u8], cells: &[u8]) -> usize {
     let mut sent = 0;
     while sent < head.len() + cells.len() && (sent == 0 || !others_wait()) {

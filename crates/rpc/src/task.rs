@@ -173,7 +173,7 @@ impl Task {
     }
 
     /// Collects, reads once and decodes. What is to be written is small ([`Task::small_output`]), or is written already as far
-    /// as the socket takes it, or as a step's share goes.
+    /// as the socket takes it; of a guest a piece, the rest of which is for the next steps.
     pub fn step(&mut self, waker: &Waker, received: Option<Received<'_>>) -> io::Result<()> {
         let exchange = Exchange { calls: 0, lend: Some(head_buffer()), into: &mut self.ready };
         let found = self.link.0.outbox.begin(waker, exchange);
