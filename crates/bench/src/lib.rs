@@ -13,6 +13,7 @@
 
 mod alarm;
 mod answer;
+mod beside;
 mod beyond;
 mod cores;
 mod drive;

@@ -1,5 +1,6 @@
 //! The command line of `martite bench`.
 
+use crate::beside::Other;
 use crate::beyond::options::BeyondMemory;
 pub use crate::cores::Cores;
 use crate::server::Spec;
@@ -78,10 +79,19 @@ pub struct Offheap {
     /// Seconds before each measurement that do not count; five times as many before a workload's first
     #[arg(long, default_value_t = 2.0)]
     pub warmup: f64,
-    /// Times that each workload is measured with all numbers of threads, in turned order; the middle one by rows/s counts
-    /// (Gets beside other work: by the growth of p99). All of them tell what the most threads keep of the best number of threads
+    /// Times that each workload is measured with all numbers of threads, in turned order; the middle one by rows/s counts. All of them tell what the most threads keep of the best number of threads
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=99))]
     pub rounds: u64,
+    /// What Gets are measured beside, at last, if `get` is among the workloads
+    #[arg(long, value_delimiter = ',', default_value = "scan,compaction", value_name = "WORK,…")]
+    pub beside: Vec<Other>,
+    /// Client threads of Gets beside other work
+    #[arg(long, value_delimiter = ',', default_value = "1,10", value_name = "N,…")]
+    pub beside_threads: Vec<usize>,
+    /// Times that Gets are measured alone and beside other work, by turns; the middle one by the growth of p99 is shown, and what all
+    /// tell together. A compaction of a million rows takes half a minute each time [default: as --rounds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=999))]
+    pub beside_rounds: Option<u64>,
     /// Threads of this process that serve the client's connections
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub client_threads: u64,
@@ -107,6 +117,11 @@ impl Offheap {
     pub fn making(&self) -> Making {
         let Offheap { rows, regions, load_threads, client_threads, .. } = *self;
         Making { rows, regions, load_threads, client_threads }
+    }
+
+    /// How often Gets are measured beside other work.
+    pub fn beside_rounds(&self) -> u64 {
+        if self.workloads().contains(&Workload::Get) { self.beside_rounds.unwrap_or(self.rounds) } else { 0 }
     }
 
     pub fn workloads(&self) -> Vec<Workload> {

@@ -1,5 +1,6 @@
 //! What a run found, as report.json has it.
 
+use crate::beside::Beside;
 use crate::drive::Outcome;
 use crate::machine::Machine;
 use crate::of_peak::OfPeak;
@@ -61,32 +62,6 @@ pub struct Measurement {
     pub threads: usize,
     #[serde(flatten)]
     pub numbers: Numbers,
-}
-
-/// Gets by so many threads, alone and while the server has other work.
-#[derive(Debug, Clone, Serialize)]
-pub struct Beside {
-    pub threads: usize,
-    pub alone: Numbers,
-    pub work: Work,
-    pub beside: Numbers,
-}
-
-/// What a server does beside Gets.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Work {
-    /// The whole table is scanned again and again.
-    Scan { rows_per_s: f64 },
-    /// A major compaction of the table; whether it was still under way at the end.
-    Compaction { outlasted: bool },
-}
-
-impl Beside {
-    /// By how much the p99 of the Gets grew, in percent; none if there was not a Get.
-    pub fn growth_percent(&self) -> Option<f64> {
-        (self.alone.p99_us > 0.0).then(|| (self.beside.p99_us / self.alone.p99_us - 1.0) * 100.0)
-    }
 }
 
 /// What was measured in one window. A row is one that the server looked at, returned or not.
@@ -247,12 +222,7 @@ pub mod tests {
                 })
                 .collect(),
             of_peak: OfPeak::of(Workload::Get, &[5, 75], &[vec![1.0, 1.0], vec![0.96, 0.98]]).into_iter().collect(),
-            beside: vec![Beside {
-                threads: 5,
-                alone: numbers(50_000.0 * factor, cpu),
-                work: Work::Scan { rows_per_s: 1e6 },
-                beside: Numbers { p99_us: 120.0, ..numbers(40_000.0 * factor, cpu) },
-            }],
+            beside: vec![crate::beside::tests::beside()],
             profiles: vec![(Workload::Get, crate::profile::tests::stacks())],
         };
         Report {

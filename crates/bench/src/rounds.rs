@@ -1,4 +1,4 @@
-//! [`Rounds`], [`Estimate`]: what is smaller than a machine's drift, measured by turns.
+//! [`Rounds`], [`Estimate`], [`Compared`]: what is smaller than a machine's drift, measured by turns.
 
 use serde::Serialize;
 
@@ -51,6 +51,25 @@ impl Estimate {
         let standard_error = (spread * (count - 1.0) / count).sqrt();
         let told = others.len() == all.len() && all.len() > 1 && standard_error.is_finite();
         told.then_some(Estimate { value, standard_error })
+    }
+}
+
+/// Latencies beside others and alone, all rounds together.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Compared {
+    pub alone_us: f64,
+    pub beside_us: f64,
+    pub of_alone: Estimate,
+    pub more_us: Estimate,
+}
+
+impl Compared {
+    /// `us`: what some rounds say together, in µs, alone and beside others.
+    pub fn of<T>(rounds: &[T], us: impl Fn(&[&T]) -> Option<(f64, f64)>) -> Option<Compared> {
+        let (alone_us, beside_us) = us(&rounds.iter().collect::<Vec<_>>())?;
+        let of_alone = Estimate::of(rounds, |some| us(some).map(|(alone, beside)| beside / alone))?;
+        let more_us = Estimate::of(rounds, |some| us(some).map(|(alone, beside)| beside - alone))?;
+        Some(Compared { alone_us, beside_us, of_alone, more_us })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The run: server after server, table after table, workload after workload.
 
+use crate::beside::{Beside, Other, Round, Seen, Work, middle};
 use crate::drive::{Load, Outcome, Timing, drive};
 use crate::machine::Machine;
 use crate::of_peak::OfPeak;
@@ -7,7 +8,7 @@ use crate::options::Offheap;
 use crate::process::Process;
 use crate::profile::{self, Recording, Stacks};
 use crate::progress::Progress;
-use crate::results::{Beside, Measurement, Memory, Numbers, Report, ServerResults, Work};
+use crate::results::{Measurement, Memory, Numbers, Report, ServerResults};
 use crate::rows::{SINGLE, Shape, TEN};
 use crate::server::{Server, Settings, Spec};
 use crate::target::Target;
@@ -21,8 +22,6 @@ use tokio::signal::unix::{SignalKind, signal};
 pub const FIRST: u32 = 5;
 pub const MOST_THREADS: usize = 10_000;
 pub const MOST_SECONDS: f64 = 3600.0;
-/// Client threads of Gets that are measured beside a scan.
-const BESIDE: [usize; 2] = [1, 10];
 
 /// Runs `martite bench offheap`; the report is printed and written.
 pub fn offheap(options: &Offheap) -> Result<(), Error> {
@@ -49,8 +48,10 @@ pub fn to_its_end<R>(measure: impl Future<Output = Result<R, Error>>) -> Result<
 /// What clap's types let pass.
 fn check(options: &Offheap) -> Result<(), Error> {
     let wrong = |what: &str| Err(Error::Setup(what.to_owned()));
-    if options.threads.is_empty() || !options.threads.iter().all(|n| (1..=MOST_THREADS).contains(n)) {
-        return wrong("--threads must be from 1 to 10000");
+    for (name, threads) in [("threads", &options.threads), ("beside-threads", &options.beside_threads)] {
+        if threads.is_empty() || !threads.iter().all(|n| (1..=MOST_THREADS).contains(n)) {
+            return wrong(&format!("--{name} must be from 1 to {MOST_THREADS}"));
+        }
     }
     if !(options.seconds > 0.0 && options.seconds <= MOST_SECONDS && (0.0..=MOST_SECONDS).contains(&options.warmup)) {
         return wrong("--seconds must be above 0, --warmup must not be below, and neither above 3600");
@@ -101,20 +102,15 @@ fn shapes(options: &Offheap) -> Vec<Shape> {
     [SINGLE, TEN].into_iter().filter(used).collect()
 }
 
-/// Whether Gets are measured beside scans.
-fn has_beside(options: &Offheap) -> bool {
-    options.workloads().contains(&Workload::Get)
-}
-
 /// Whether this server is profiled: of a Java program perf sees no functions.
 fn has_profile(options: &Offheap, spec: &Spec) -> bool {
     options.profile && *spec != Spec::HBase
 }
 
 fn steps(options: &Offheap) -> u64 {
-    let beside = if has_beside(options) { BESIDE.len() } else { 0 };
     let workloads = options.workloads().len();
-    let measured = (workloads * options.threads.len() + beside) * options.rounds as usize;
+    let beside = options.beside_threads.len() * options.beside_rounds() as usize;
+    let measured = workloads * options.threads.len() * options.rounds as usize + beside;
     let each = 1 + shapes(options).len() + measured;
     let profiled = options.servers.iter().filter(|spec| has_profile(options, spec)).count();
     (options.servers.len() * each + profiled * workloads) as u64
@@ -161,16 +157,9 @@ impl Run<'_> {
                 }
             }
         }
-        if let Some(target) = targets.iter().find(|t| t.shape == SINGLE).filter(|_| has_beside(self.options)) {
-            for threads in BESIDE {
-                let (mut scan, mut compaction) = (Vec::new(), Vec::new());
-                for _ in 0..self.options.rounds {
-                    let [beside_scan, beside_compaction] = self.beside(target, threads).await?;
-                    scan.push(beside_scan);
-                    compaction.push(beside_compaction);
-                }
-                let growth = |beside: &Beside| beside.growth_percent().unwrap_or(f64::MAX);
-                results.beside.extend([scan, compaction].into_iter().filter_map(|rounds| middle(rounds, growth)));
+        if let Some(target) = targets.iter().find(|t| t.shape == SINGLE) {
+            for &threads in &self.options.beside_threads {
+                results.beside.extend(self.beside(target, threads).await?);
             }
         }
         if let Some(((at_the_end, most), idle)) = process.map(|p| p.memory_mib()).transpose()?.zip(idle) {
@@ -218,19 +207,33 @@ impl Run<'_> {
         recording.stacks().await
     }
 
-    /// Gets alone, with a scan of the whole table beside them, and with a major compaction of it.
-    async fn beside(&self, target: &Arc<Target>, threads: usize) -> Result<[Beside; 2], Error> {
-        self.step(&format!("get by {threads}, alone and beside a scan and a compaction"));
-        let gets = || Workload::Get.load(target, threads);
-        let alone = Numbers::of(&self.drive(&[gets()], 1).await?, 0);
-        let scanned = self.drive(&[gets(), full_scan(target)], 1).await?;
-        let compaction = setup::Compaction::start(self.server, target.shape).await?;
-        let compacted = self.drive(&[gets()], 1).await?;
-        let outlasted = compaction.is_under_way().await?;
-        compaction.wait().await?;
-        let scan = Work::Scan { rows_per_s: Numbers::of(&scanned, 1).rows_per_s };
-        let beside = |work, outcome| Beside { threads, alone: alone.clone(), work, beside: Numbers::of(outcome, 0) };
-        Ok([beside(scan, &scanned), beside(Work::Compaction { outlasted }, &compacted)])
+    /// Gets alone and beside each other work, by turns.
+    async fn beside(&self, target: &Arc<Target>, threads: usize) -> Result<Vec<Beside>, Error> {
+        let works = &self.options.beside;
+        let mut rounds: Vec<Vec<Round>> = works.iter().map(|_| Vec::new()).collect();
+        for _ in 0..self.options.beside_rounds() {
+            self.step(&format!("get by {threads}, alone and beside other work"));
+            for (work, rounds) in works.iter().zip(&mut rounds) {
+                let gets = || Workload::Get.load(target, threads);
+                let alone = self.drive(&[gets()], 1).await?;
+                let (work, beside) = match work {
+                    Other::Scan => {
+                        let beside = self.drive(&[gets(), full_scan(target)], 1).await?;
+                        (Work::Scan { rows_per_s: Numbers::of(&beside, 1).rows_per_s }, beside)
+                    }
+                    Other::Compaction => {
+                        let compaction = setup::Compaction::start(self.server, target.shape).await?;
+                        let beside = self.drive(&[gets()], 1).await?;
+                        let outlasted = compaction.is_under_way().await?;
+                        compaction.wait().await?;
+                        (Work::Compaction { outlasted }, beside)
+                    }
+                };
+                let both = Seen::of(alone).zip(Seen::of(beside));
+                rounds.extend(both.map(|(alone, beside)| Round { alone, work, beside }));
+            }
+        }
+        Ok(rounds.into_iter().filter_map(|rounds| Beside::of(threads, rounds)).collect())
     }
 
     async fn drive(&self, loads: &[Load<'_>], warmups: u32) -> Result<Outcome, Error> {
@@ -249,13 +252,6 @@ impl Run<'_> {
     }
 }
 
-/// The one in the middle; of an even number the lower of two.
-fn middle<T>(mut rounds: Vec<T>, by: impl Fn(&T) -> f64) -> Option<T> {
-    rounds.sort_by(|one, other| by(one).total_cmp(&by(other)));
-    let at = rounds.len().checked_sub(1)? / 2;
-    Some(rounds.swap_remove(at))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,6 +262,7 @@ mod tests {
         let sound = report().options;
         assert!(check(&sound).is_ok());
         for threads in [vec![], vec![0], vec![1, 10_001]] {
+            assert!(check(&Offheap { beside_threads: threads.clone(), ..sound.clone() }).is_err());
             assert!(check(&Offheap { threads, ..sound.clone() }).is_err());
         }
         for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
@@ -283,12 +280,9 @@ mod tests {
         assert_eq!((steps(&options), shapes(&options)), (1 + 1 + 2, vec![TEN]));
         options.rounds = 3;
         assert_eq!(steps(&options), 1 + 1 + 2 * 3);
-    }
-
-    #[test]
-    fn the_middle_round_counts() {
-        assert_eq!(middle(vec![3.0, 1.0, 2.0], |n| *n), Some(2.0));
-        assert_eq!(middle(vec![4.0, 1.0, 2.0, 3.0], |n| *n), Some(2.0));
-        assert_eq!(middle(Vec::new(), |n: &f64| *n), None);
+        options.workloads = vec![Workload::Get];
+        assert_eq!((steps(&options), shapes(&options)), (1 + 1 + 2 * 3 + 2 * 3, vec![SINGLE]));
+        options.beside_rounds = Some(0);
+        assert_eq!(steps(&options), 1 + 1 + 2 * 3);
     }
 }

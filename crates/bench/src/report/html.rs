@@ -4,7 +4,7 @@ use super::flame;
 use super::frame::{self, Origin};
 use super::number::{or_dash, short, three, time, trimmed, work};
 use super::svg::{Plot, Series};
-use super::text::{HEADS, lines, of_peak};
+use super::text::{HEADS, in_turns, lines, of_peak};
 use crate::cores::who_has_which;
 use crate::results::{Measurement, Report, ServerResults};
 use crate::workload::Workload;
@@ -100,7 +100,10 @@ fn beside(report: &Report) -> Markup {
     }
     html! {
         h2 { "Gets beside other work" }
-        p { "Gets of random rows, alone, while one connection scans the whole table again and again, and during a major compaction of it." }
+        p {
+            "Gets of random rows, alone, while one connection scans the whole table again and again, and during a major compaction of it. "
+            "Of several rounds the middle one by the growth of p99."
+        }
         div.wide { table {
             tr {
                 th.name { "server" } th { "threads" } th.name { "beside" } th { "p50 alone" } th { "beside" } th { "p99 alone" } th { "beside" }
@@ -119,6 +122,9 @@ fn beside(report: &Report) -> Markup {
                 }
             }
         } }
+        @for server in &report.servers {
+            @for together in server.beside.iter().filter_map(in_turns) { p { (server.title) ": " (together) } }
+        }
     }
 }
 
@@ -189,6 +195,7 @@ mod tests {
             "martite &lt;1&gt;",
             "hbase &lt;1&gt;",
             "Gets beside other work",
+            "2 rounds together",
             "a scan, 1.00 M rows/s",
             "96.0 %",
             "21.2 %",

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 pub use html::page;
-pub use text::{table, text};
+pub use text::{compared, estimate, table, text};
 
 /// Writes report.json and report.html into a folder; their paths.
 pub fn write(report: &impl Serialize, page: String, folder: &Path) -> Result<[PathBuf; 2], Error> {

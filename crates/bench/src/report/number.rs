@@ -1,6 +1,6 @@
 //! Numbers as people read them: three digits and a unit.
 
-use crate::results::Work;
+use crate::beside::Work;
 
 /// `1.23 M`, `45.6 K`, `789`, `0.12`.
 pub fn short(value: f64) -> String {
@@ -39,6 +39,11 @@ pub fn trimmed(text: &str) -> String {
     let (number, unit) = text.split_once(' ').map_or((text, None), |(number, unit)| (number, Some(unit)));
     let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
     unit.map_or_else(|| number.to_owned(), |unit| format!("{number} {unit}"))
+}
+
+/// A share of something, in which thousandths matter.
+pub fn share(value: f64) -> String {
+    format!("{value:.3}")
 }
 
 /// A number that may be unknown.

@@ -1,9 +1,11 @@
 //! The tables that a terminal shows.
 
-use super::number::{or_dash, short, three, time, work};
+use super::number::{or_dash, share, short, three, time, work};
+use crate::beside::{Beside, InTurns};
 use crate::cores;
 use crate::of_peak::OfPeak;
 use crate::results::{Measurement, Numbers, Report, ServerResults};
+use crate::rounds::{Compared, Estimate};
 use std::fmt::Write;
 
 /// Heads of a measurement's columns.
@@ -74,6 +76,9 @@ pub fn text(report: &Report) -> String {
             let name = kept.workload.name();
             let _ = writeln!(out, "{name}: {}", of_peak(kept));
         }
+        for together in server.beside.iter().filter_map(in_turns) {
+            let _ = writeln!(out, "{together}");
+        }
     }
     out
 }
@@ -82,6 +87,29 @@ pub fn text(report: &Report) -> String {
 pub fn of_peak(OfPeak { threads, best_threads, kept, .. }: &OfPeak) -> String {
     let (mean, error) = (100.0 * kept.mean, 100.0 * kept.standard_error);
     format!("{threads} threads keep {mean:.1} ± {error:.1} % of the best, by {best_threads}")
+}
+
+/// What all rounds of Gets beside other work tell together.
+pub fn in_turns(beside: &Beside) -> Option<String> {
+    let InTurns { rounds, p50, p99, p99_of_tenths } = beside.in_turns.as_ref()?;
+    let tenths =
+        p99_of_tenths.map_or_else(String::new, |of| format!("; p99 of the middle tenth of a second {}", compared(&of)));
+    let (threads, work) = (beside.threads, work(&beside.work));
+    Some(format!(
+        "get by {threads} beside {work}, {rounds} rounds together: p50 {}; p99 {}{tenths}",
+        compared(p50),
+        compared(p99)
+    ))
+}
+
+pub fn estimate(of: &Estimate) -> String {
+    format!("{} ± {}", share(of.value), share(of.standard_error))
+}
+
+/// Latencies beside others and alone.
+pub fn compared(Compared { alone_us, beside_us, of_alone, more_us }: &Compared) -> String {
+    let more = format!("{:+.0} ± {:.0} µs", more_us.value, more_us.standard_error);
+    format!("{} instead of {}, {} of that ({more})", time(*beside_us), time(*alone_us), estimate(of_alone))
 }
 
 /// Columns as wide as their widest; the first to the left, the others to the right.
@@ -116,6 +144,8 @@ mod tests {
         assert_eq!(words[..6], ["get", "5", "50.0", "K", "50.0", "K"]);
         assert!(text.contains("served after 31.4 ms, memory at the end 5000 MiB"), "{text}");
         assert!(text.contains("get, beside a scan, 1.00 M rows/s"), "{text}");
+        let said = "get by 5 beside a scan, 1.00 M rows/s, 2 rounds together: p50 ";
+        assert!(text.contains(said) && text.contains("; p99 of the middle tenth of a second 99.0 µs instead of 90.0 µs, 1.100 ± 0.000 of that (+9 ± 0 µs)"), "{text}");
         assert!(text.contains("get: 75 threads keep 97.0 ± 1.0 % of the best, by 5"), "{text}");
     }
 }

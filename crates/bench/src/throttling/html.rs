@@ -3,10 +3,10 @@
 use super::options::{Experiment, Throttling};
 use super::plan::{CHANGES, FREE, LIMITED, Unit};
 use super::results::{Report, Run, ServerResults};
-use super::text::{LATENCY_HEADS, RATE_HEADS, latencies, limit, rates, remarks, share};
+use super::text::{LATENCY_HEADS, RATE_HEADS, latencies, limit, rates, remarks};
 use crate::cores::who_has_which;
 use crate::report::frame::{self, Origin};
-use crate::report::number::{or_dash, short, three, time, trimmed};
+use crate::report::number::{or_dash, share, short, three, time, trimmed};
 use crate::report::svg::{Plot, Series};
 use maud::{Markup, html};
 

@@ -2,7 +2,7 @@
 
 use super::options::Experiment;
 use super::results::Run;
-use crate::rounds::Estimate;
+use crate::rounds::{Compared, Estimate};
 use crate::tenths::middle;
 use serde::Serialize;
 
@@ -23,14 +23,6 @@ pub struct InTurns {
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Compared {
-    pub alone_us: f64,
-    pub beside_us: f64,
-    pub of_alone: Estimate,
-    pub more_us: Estimate,
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
 pub struct Around {
     pub quantile: f64,
     #[serde(flatten)]
@@ -43,28 +35,22 @@ impl InTurns {
     /// Each round's runs: what it is compared with first, `free` beside the other last.
     pub fn of(experiment: Experiment, rounds: &[Vec<Run>]) -> Option<InTurns> {
         let of_left = Estimate::of(rounds, of_left);
-        let of = |quantile| Compared::of(rounds, |runs| latency(runs, quantile));
+        let of = |quantile| compared(rounds, |runs| latency(runs, quantile));
         let (p50, p99) = (of(0.5)?, of(0.99)?);
-        let p99_of_tenths = Compared::of(rounds, middle_tenth);
+        let p99_of_tenths = compared(rounds, middle_tenth);
         let around = AROUND.map(|quantile| Some(Around { quantile, compared: of(quantile)? }));
         let around = around.into_iter().collect::<Option<Vec<Around>>>()?;
         Some(InTurns { experiment, rounds: rounds.len(), p50, p99, p99_of_tenths, around, of_left })
     }
 }
 
-impl Compared {
-    /// By what some runs of one side say, in µs.
-    fn of(rounds: &[Vec<Run>], us: impl Fn(&[&Run]) -> Option<f64>) -> Option<Compared> {
-        let both = |rounds: &[&Vec<Run>]| {
-            let alone: Vec<&Run> = rounds.iter().filter_map(|round| round.first()).collect();
-            let beside: Vec<&Run> = rounds.iter().filter_map(|round| round.last()).collect();
-            Some((us(&alone)?, us(&beside)?))
-        };
-        let (alone_us, beside_us) = both(&rounds.iter().collect::<Vec<_>>())?;
-        let of_alone = Estimate::of(rounds, |some| both(some).map(|(alone, beside)| beside / alone))?;
-        let more_us = Estimate::of(rounds, |some| both(some).map(|(alone, beside)| beside - alone))?;
-        Some(Compared { alone_us, beside_us, of_alone, more_us })
-    }
+/// What some runs of one side say, in µs, by both sides.
+fn compared(rounds: &[Vec<Run>], us: impl Fn(&[&Run]) -> Option<f64>) -> Option<Compared> {
+    Compared::of(rounds, |rounds| {
+        let alone: Vec<&Run> = rounds.iter().filter_map(|round| round.first()).collect();
+        let beside: Vec<&Run> = rounds.iter().filter_map(|round| round.last()).collect();
+        Some((us(&alone)?, us(&beside)?))
+    })
 }
 
 /// A quantile of all latencies of `free` in some runs.

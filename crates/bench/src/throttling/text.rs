@@ -1,14 +1,14 @@
 //! The tables that a terminal shows: for each server what the limits did, then the latencies, then what was asked beside.
 
-use super::in_turns::{Around, Compared, InTurns};
+use super::in_turns::{Around, InTurns};
 use super::options::Experiment;
 use super::plan::{Limit, Unit};
 use super::results::{Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
 use super::switched::Switched;
 use crate::cores;
-use crate::report::number::{or_dash, short, three, time, trimmed};
-use crate::report::table;
-use crate::rounds::{Estimate, Rounds};
+use crate::report::number::{or_dash, share, short, three, time, trimmed};
+use crate::report::{compared, estimate, table};
+use crate::rounds::{Compared, Rounds};
 use crate::timeline::BIN;
 use std::fmt::Write;
 
@@ -49,11 +49,6 @@ pub const LATENCY_HEADS: [&str; 14] = [
     "p50 ÷ alone",
     "p99 ÷ alone",
 ];
-
-/// A share of a limit, in which thousandths matter.
-pub fn share(value: f64) -> String {
-    format!("{value:.3}")
-}
 
 /// An amount of a unit each second.
 fn amount(unit: Unit, per_second: f64) -> String {
@@ -188,12 +183,6 @@ fn in_rounds(rounds: &Rounds) -> String {
 /// `free` beside others, by turns.
 pub fn in_turns(of: &InTurns) -> String {
     let InTurns { experiment, rounds, p50, p99, p99_of_tenths, around, of_left } = of;
-    let estimate = |of: &Estimate| format!("{} ± {}", share(of.value), share(of.standard_error));
-    let compared = |of: &Compared| {
-        let Compared { alone_us, beside_us, of_alone, more_us } = of;
-        let more = format!("{:+.0} ± {:.0} µs", more_us.value, more_us.standard_error);
-        format!("{} instead of {}, {} of that ({more})", time(*beside_us), time(*alone_us), estimate(of_alone))
-    };
     let left =
         of_left.as_ref().map_or_else(String::new, |left| format!("; batch gets {} of what they leave", estimate(left)));
     let around = around.iter().map(|Around { quantile, compared: Compared { of_alone, .. } }| {
