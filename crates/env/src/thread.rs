@@ -15,8 +15,16 @@ pub fn stand_back() -> io::Result<()> {
 /// has not had more than its share, instead of running its slice of a few milliseconds to its end. The share stays what it
 /// is. For threads that do little at a time and that others wait for. Linux before 6.12 takes the wish and ignores it.
 pub fn be_prompt() -> io::Result<()> {
-    imp::be_prompt()
+    imp::ask_for_slices(SHORTEST_SLICE)
 }
+
+/// Asks for the processor in slices of such a length.
+pub fn ask_for_slices(length: Duration) -> io::Result<()> {
+    imp::ask_for_slices(length)
+}
+
+/// The shortest that Linux grants.
+const SHORTEST_SLICE: Duration = Duration::from_micros(100);
 
 /// The processor's time that the calling thread has had.
 pub fn cpu_time() -> Duration {
@@ -58,9 +66,6 @@ mod imp {
     use std::io;
     use std::time::Duration;
 
-    /// The shortest slice that the system grants, in nanoseconds.
-    const SLICE_NS: u64 = 100_000;
-
     pub fn stand_back() -> io::Result<()> {
         let parameter = libc::sched_param { sched_priority: 0 };
         // SAFETY: the kernel reads a `sched_param` at the address, which lives until the call returns.
@@ -68,9 +73,9 @@ mod imp {
         if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
-    pub fn be_prompt() -> io::Result<()> {
+    pub fn ask_for_slices(length: Duration) -> io::Result<()> {
         let mut attributes = attributes()?;
-        attributes.sched_runtime = SLICE_NS;
+        attributes.sched_runtime = length.as_nanos() as u64;
         // SAFETY: the kernel reads as many bytes as the structure says it has, which lives until the call returns.
         let outcome = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
         if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -121,7 +126,7 @@ mod imp {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub fn be_prompt() -> io::Result<()> {
+    pub fn ask_for_slices(_: Duration) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -9,7 +9,7 @@
 //! Write weight 2  clock  40  ▪▪
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
-//! Scan  threads of its own, to which the system gives the processor when others leave it
+//! Scan  threads of its own, which have little weight with the system and make way after each slice
 //! Batch the same, still further back; what was spawned `aside` network threads may take, too (`aside`)
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
@@ -119,9 +119,11 @@ impl PoolOptions {
     }
 }
 
-/// A thirtieth of the weight of an ordinary thread: beside a scan of the whole table the 99th percentile of Gets is what
-/// it is without one, and a machine full of Gets still lets scans go on (docs/benchmarks.md).
-const SCAN_NICE: i32 = 15;
+/// A fifteenth of the weight of an ordinary thread: a machine full of Gets still lets scans go on (docs/benchmarks.md).
+const SCAN_NICE: i32 = 12;
+/// The system charges a thread that makes way for others ([`stand_aside`]) for the whole slice that it asked for, by its weight: for
+/// this one three milliseconds of an ordinary thread's time. It is longer than a network thread's, who wakes up before its end.
+const SCAN_SLICE: Duration = Duration::from_micros(200);
 
 /// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -209,7 +211,10 @@ impl Pool {
             pool.start(format!("pool-{i}"), |inner| inner.run(Group::All))?;
         }
         let nice = options.scan_nice;
-        let behind = move || Ok(rustix::process::setpriority_process(None, nice)?);
+        let behind = move || {
+            rustix::process::setpriority_process(None, nice)?;
+            martite_env::thread::ask_for_slices(SCAN_SLICE)
+        };
         pool.start_behind("scan", options.scan_threads, behind, Group::Scan)?;
         pool.start_behind("batch", options.batch_threads, martite_env::thread::stand_back, Group::Batch)?;
         Ok(Arc::new(pool))
@@ -226,7 +231,7 @@ impl Pool {
         for i in 0..threads.max(1) {
             self.start(format!("{name}-{i}"), move |inner| {
                 if let Err(e) = behind() {
-                    tracing::warn!("a thread keeps its priority: {e}");
+                    tracing::warn!("a thread stands back less than it should: {e}");
                 }
                 inner.run(group);
             })?;
@@ -449,9 +454,9 @@ pub(crate) fn run(class: Class, job: Job) {
     }
 }
 
-/// Lets others of the machine run who wait for the processor. A thread of the lowest priority is not always interrupted for
-/// them: in traces of the scheduler, others that woke up waited for up to a millisecond until it had finished its piece of
-/// work (why is not known). To be called between short pieces of such work.
+/// Lets others of the machine run who wait for the processor. A thread of little weight, even of the lowest priority, is not always
+/// interrupted for them: in traces of the scheduler, others waited for up to three milliseconds, till the system's next tick. To be
+/// called between short pieces of such work.
 pub fn stand_aside() {
     std::thread::yield_now();
 }

@@ -80,11 +80,11 @@ pub fn keep(message: String, folder: &Path) -> String {
     format!("{message}\nthe server's data and log: {}", folder.display())
 }
 
-/// An optimised binary: the tests are about answers, but a slow server makes them wait.
+/// An optimised binary (Cargo.toml, `profile.e2e`): the tests are about answers, but a slow server makes them wait.
 pub fn build() -> Outcome<PathBuf> {
-    succeed(cargo().args(["build", "--release", "--package", "martite"]))?;
+    succeed(cargo().args(["build", "--profile", "e2e", "--package", "martite"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let binary = target.join("release/martite");
+    let binary = target.join("e2e/martite");
     binary.canonicalize().map_err(at(&binary))
 }
 

@@ -25,9 +25,14 @@ const INLINE_CELLS: u64 = 250;
 /// How long it may if others wait for that thread: a short scan is to end there all the same. One whose filter refuses rows tends to
 /// be long, and goes at once, as does one of low priority.
 const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
-/// Cells of one slice on the pool, and of one that lets others run after it.
-const SLICE_CELLS: u64 = 20_000;
+/// Cells of one slice of low priority on the pool.
 const BATCH_SLICE_CELLS: u64 = 500;
+/// About how long another slice is there. After each one others may run who wait for the processor: the system may let them wait until
+/// its next tick, milliseconds. (Half as long, scans by many clients took a fifth more processor time: they make way for each other,
+/// too.) And cells of the first one, of the shortest and of the longest.
+const ON_POOL_SLICE: Duration = Duration::from_micros(100);
+const FIRST_ON_POOL_CELLS: u64 = 1_000;
+const ON_POOL_CELLS: std::ops::RangeInclusive<u64> = 50..=20_000;
 /// How long one of low priority goes on at most on a network thread that has nothing else to do; and about how long a slice of it is
 /// there, whose cells may be small or large, in the processor's cache or not.
 const ASIDE: Duration = Duration::from_micros(200);
@@ -79,12 +84,22 @@ fn stays(worked: Duration, makes_way: bool, others_wait: impl FnOnce() -> bool) 
 
 /// Cells of the next slice aside after one of so many took so long.
 fn next_aside(cells: u64, took: Duration) -> u64 {
+    next_slice(cells, took, ASIDE_SLICE, ASIDE_CELLS)
+}
+
+/// The same of the pool.
+fn next_on_pool(cells: u64, took: Duration) -> u64 {
+    next_slice(cells, took, ON_POOL_SLICE, ON_POOL_CELLS)
+}
+
+/// Cells of the next slice, which is to take about `wanted`, after one of so many took so long.
+fn next_slice(cells: u64, took: Duration, wanted: Duration, bounds: std::ops::RangeInclusive<u64>) -> u64 {
     let next = match took {
-        _ if took > ASIDE_SLICE * 2 => cells / 2,
-        _ if took < ASIDE_SLICE / 2 => cells * 2,
+        _ if took > wanted * 2 => cells / 2,
+        _ if took < wanted / 2 => cells * 2,
         _ => cells,
     };
-    next.clamp(*ASIDE_CELLS.start(), *ASIDE_CELLS.end())
+    next.clamp(*bounds.start(), *bounds.end())
 }
 
 /// What a request names.
@@ -193,11 +208,12 @@ impl RegionServer {
     fn scan_to_its_end(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
         let files = self.ctx.stores.files.clone();
         let stands_back = work.toll.is_batch();
-        work.limits.pause_after_cells = if stands_back { BATCH_SLICE_CELLS } else { SLICE_CELLS };
+        work.limits.pause_after_cells = if stands_back { BATCH_SLICE_CELLS } else { FIRST_ON_POOL_CELLS };
         loop {
             if call.conn.is_closed() {
                 return self.give_up_scan(call, &work);
             }
+            let began = Instant::now();
             match step(&mut work, &files.blocking()) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Ok(Stepped::Paused | Stepped::Blocked) if stands_back => {
@@ -206,7 +222,10 @@ impl RegionServer {
                     }
                     stand_aside();
                 }
-                Ok(Stepped::Paused | Stepped::Blocked) => {}
+                Ok(Stepped::Paused | Stepped::Blocked) => {
+                    work.limits.pause_after_cells = next_on_pool(work.limits.pause_after_cells, began.elapsed());
+                    stand_aside();
+                }
                 Err(e) => return self.fail_scan(call, &work, e),
             }
         }
@@ -591,17 +610,20 @@ fn metrics(out: &ScanOutput, call: &Call, started: Instant) -> pb::ScanMetrics {
 mod tests {
     use super::*;
 
+    /// Cells of a slice after some others, where a cell takes so many nanoseconds.
+    fn settles_at(first: u64, next: fn(u64, Duration) -> u64, cell_ns: u64) -> u64 {
+        let slices =
+            std::iter::successors(Some(first), |cells| Some(next(*cells, Duration::from_nanos(cells * cell_ns))));
+        slices.take(12).last().unwrap()
+    }
+
     #[test]
-    fn slices_aside_take_about_as_long_whatever_the_cells_are() {
-        // Of so many nanoseconds for a cell.
-        let settles_at = |cell_ns: u64| {
-            let slices = std::iter::successors(Some(FIRST_ASIDE_CELLS), |cells| {
-                Some(next_aside(*cells, Duration::from_nanos(cells * cell_ns)))
-            });
-            slices.take(12).last().unwrap()
-        };
+    fn slices_take_about_as_long_whatever_the_cells_are() {
         for (cell_ns, cells) in [(0, 1_000), (10, 640), (100, 40), (500, 10), (2_000, 5), (1_000_000, 4)] {
-            assert_eq!(settles_at(cell_ns), cells, "{cell_ns} ns");
+            assert_eq!(settles_at(FIRST_ASIDE_CELLS, next_aside, cell_ns), cells, "{cell_ns} ns");
+        }
+        for (cell_ns, cells) in [(0, 20_000), (20, 4_000), (150, 1_000), (2_000, 62), (1_000_000, 50)] {
+            assert_eq!(settles_at(FIRST_ON_POOL_CELLS, next_on_pool, cell_ns), cells, "{cell_ns} ns");
         }
     }
 
