@@ -131,6 +131,8 @@ pub type Job = Box<dyn FnOnce() + Send>;
 /// The worker threads. Dropping the pool finishes running jobs and drops waiting ones.
 pub struct Pool {
     inner: Arc<Inner>,
+    /// That the process may use.
+    processors: usize,
     threads: Vec<std::thread::JoinHandle<()>>,
 }
 
@@ -206,7 +208,8 @@ impl Pool {
             queue.weight = u64::from(class.weight.max(1));
         }
         let inner = Arc::new(Inner { state: Mutex::new(state), aside: Arc::default(), work: Default::default() });
-        let mut pool = Pool { inner, threads: Vec::new() };
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut pool = Pool { inner, processors, threads: Vec::new() };
         for i in 0..options.threads.max(1) {
             pool.start(format!("pool-{i}"), |inner| inner.run(Group::All))?;
         }
@@ -243,6 +246,12 @@ impl Pool {
         let inner = self.inner.clone();
         self.threads.push(std::thread::Builder::new().name(name).spawn(move || run(&inner))?);
         Ok(())
+    }
+
+    /// How many jobs of a class run for each processor; at least one.
+    pub fn crowd(&self, class: Class) -> usize {
+        let (_, running) = self.queued(class);
+        running.div_ceil(self.processors).max(1)
     }
 
     /// Takes the job and queues it. A full queue leaves it there, and gives the exception to answer.
@@ -632,6 +641,15 @@ mod tests {
         pool.begin_hosting(host, 0);
         assert!(pool.is_in_the_way());
         drop(release);
+    }
+
+    #[test]
+    fn a_crowd_is_for_each_processor() {
+        let mut pool = pool(4, [ANY; CLASSES]);
+        Arc::get_mut(&mut pool).unwrap().processors = 2;
+        assert_eq!(pool.crowd(Class::Read), 1);
+        let _release = hold(&pool, Class::Read, 3);
+        assert_eq!((pool.crowd(Class::Read), pool.crowd(Class::Write)), (2, 1));
     }
 
     #[test]

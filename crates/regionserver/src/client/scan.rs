@@ -28,8 +28,8 @@ const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
 /// Cells of one slice of low priority on the pool.
 const BATCH_SLICE_CELLS: u64 = 500;
 /// About how long another slice is there. After each one others may run who wait for the processor: the system may let them wait until
-/// its next tick, milliseconds. (Half as long, scans by many clients took a fifth more processor time: they make way for each other,
-/// too.) And cells of the first one, of the shortest and of the longest.
+/// its next tick, milliseconds. So many times as long where as many scans run for each processor: they make way for each other, too,
+/// which is to be no more frequent than that. And cells of the first one, of the shortest and of the longest.
 const ON_POOL_SLICE: Duration = Duration::from_micros(100);
 const FIRST_ON_POOL_CELLS: u64 = 1_000;
 const ON_POOL_CELLS: std::ops::RangeInclusive<u64> = 50..=20_000;
@@ -87,9 +87,9 @@ fn next_aside(cells: u64, took: Duration) -> u64 {
     next_slice(cells, took, ASIDE_SLICE, ASIDE_CELLS)
 }
 
-/// The same of the pool.
-fn next_on_pool(cells: u64, took: Duration) -> u64 {
-    next_slice(cells, took, ON_POOL_SLICE, ON_POOL_CELLS)
+/// The same on the pool, where so many run for each processor.
+fn next_on_pool(cells: u64, took: Duration, crowd: usize) -> u64 {
+    next_slice(cells, took, ON_POOL_SLICE * crowd as u32, ON_POOL_CELLS)
 }
 
 /// Cells of the next slice, which is to take about `wanted`, after one of so many took so long.
@@ -223,7 +223,8 @@ impl RegionServer {
                     stand_aside();
                 }
                 Ok(Stepped::Paused | Stepped::Blocked) => {
-                    work.limits.pause_after_cells = next_on_pool(work.limits.pause_after_cells, began.elapsed());
+                    let (cells, took) = (work.limits.pause_after_cells, began.elapsed());
+                    work.limits.pause_after_cells = next_on_pool(cells, took, self.pool.crowd(Class::Scan));
                     stand_aside();
                 }
                 Err(e) => return self.fail_scan(call, &work, e),
@@ -611,7 +612,7 @@ mod tests {
     use super::*;
 
     /// Cells of a slice after some others, where a cell takes so many nanoseconds.
-    fn settles_at(first: u64, next: fn(u64, Duration) -> u64, cell_ns: u64) -> u64 {
+    fn settles_at(first: u64, next: impl Fn(u64, Duration) -> u64, cell_ns: u64) -> u64 {
         let slices =
             std::iter::successors(Some(first), |cells| Some(next(*cells, Duration::from_nanos(cells * cell_ns))));
         slices.take(12).last().unwrap()
@@ -623,8 +624,11 @@ mod tests {
             assert_eq!(settles_at(FIRST_ASIDE_CELLS, next_aside, cell_ns), cells, "{cell_ns} ns");
         }
         for (cell_ns, cells) in [(0, 20_000), (20, 4_000), (150, 1_000), (2_000, 62), (1_000_000, 50)] {
-            assert_eq!(settles_at(FIRST_ON_POOL_CELLS, next_on_pool, cell_ns), cells, "{cell_ns} ns");
+            let next = |cells, took| next_on_pool(cells, took, 1);
+            assert_eq!(settles_at(FIRST_ON_POOL_CELLS, next, cell_ns), cells, "{cell_ns} ns");
         }
+        // Eight scans for each processor.
+        assert_eq!(settles_at(FIRST_ON_POOL_CELLS, |cells, took| next_on_pool(cells, took, 8), 150), 4_000);
     }
 
     #[test]
