@@ -2,7 +2,7 @@
 
 use crate::drive::Outcome;
 use crate::results::Numbers;
-use crate::rounds::Compared;
+use crate::rounds::{Compared, middle};
 use crate::tenths;
 use clap::ValueEnum;
 use hdrhistogram::Histogram;
@@ -129,13 +129,6 @@ fn middle_tenth(seen: &[&Seen]) -> Option<f64> {
     Some(f64::from(tenths::middle(all)?) / 1e3)
 }
 
-/// The one in the middle; of an even number the lower of two.
-pub fn middle<T>(mut rounds: Vec<T>, by: impl Fn(&T) -> f64) -> Option<T> {
-    rounds.sort_by(|one, other| by(one).total_cmp(&by(other)));
-    let at = rounds.len().checked_sub(1)? / 2;
-    Some(rounds.swap_remove(at))
-}
-
 #[cfg(test)]
 pub mod tests {
     use super::*;
@@ -181,12 +174,5 @@ pub mod tests {
         let one = Beside::of(10, rounds().into_iter().take(1).collect()).unwrap();
         assert!(one.in_turns.is_none());
         assert!(Beside::of(10, Vec::new()).is_none());
-    }
-
-    #[test]
-    fn the_middle_round_counts() {
-        assert_eq!(middle(vec![3.0, 1.0, 2.0], |n| *n), Some(2.0));
-        assert_eq!(middle(vec![4.0, 1.0, 2.0, 3.0], |n| *n), Some(2.0));
-        assert_eq!(middle(Vec::new(), |n: &f64| *n), None);
     }
 }

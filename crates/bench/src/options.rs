@@ -79,7 +79,8 @@ pub struct Offheap {
     /// Seconds before each measurement that do not count; five times as many before a workload's first
     #[arg(long, default_value_t = 2.0)]
     pub warmup: f64,
-    /// Times that each workload is measured with all numbers of threads, in turned order; the middle one by rows/s counts. All of them tell what the most threads keep of the best number of threads
+    /// Times that each workload is measured with all numbers of threads, in turned order; the middle one by rows/s counts. All of them
+    /// tell what the most threads keep of the best number of threads
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=99))]
     pub rounds: u64,
     /// What Gets are measured beside, at last, if `get` is among the workloads

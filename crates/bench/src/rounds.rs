@@ -73,6 +73,13 @@ impl Compared {
     }
 }
 
+/// The one in the middle; of an even number the lower of two.
+pub fn middle<T>(mut rounds: Vec<T>, by: impl Fn(&T) -> f64) -> Option<T> {
+    rounds.sort_by(|one, other| by(one).total_cmp(&by(other)));
+    let at = rounds.len().checked_sub(1)? / 2;
+    Some(rounds.swap_remove(at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +98,7 @@ mod tests {
         assert!(Rounds::of([]).is_none() && Rounds::of([(1.0, 1.0)]).is_none());
         assert!(Rounds::of([(1.0, 0.0), (1.0, 1.0)]).is_none() && Rounds::of([(0.0, 1.0), (1.0, 1.0)]).is_none());
     }
+
     #[test]
     fn the_jackknife_of_a_mean_is_its_standard_error() {
         let mean = |some: &[&f64]| (!some.is_empty()).then(|| some.iter().copied().sum::<f64>() / some.len() as f64);
@@ -100,5 +108,12 @@ mod tests {
         assert!((seen.standard_error - (14.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-9, "{seen:?}");
         assert_eq!((Estimate::of(&[], mean), Estimate::of(&[1.0], mean)), (None, None));
         assert_eq!(Estimate::of(&[f64::NAN, 1.0], mean), None);
+    }
+
+    #[test]
+    fn the_middle_round_counts() {
+        assert_eq!(middle(vec![3.0, 1.0, 2.0], |n| *n), Some(2.0));
+        assert_eq!(middle(vec![4.0, 1.0, 2.0, 3.0], |n| *n), Some(2.0));
+        assert_eq!(middle(Vec::new(), |n: &f64| *n), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The run: server after server, table after table, workload after workload.
 
-use crate::beside::{Beside, Other, Round, Seen, Work, middle};
+use crate::beside::{Beside, Other, Round, Seen, Work};
 use crate::drive::{Load, Outcome, Timing, drive};
 use crate::machine::Machine;
 use crate::of_peak::OfPeak;
@@ -9,6 +9,7 @@ use crate::process::Process;
 use crate::profile::{self, Recording, Stacks};
 use crate::progress::Progress;
 use crate::results::{Measurement, Memory, Numbers, Report, ServerResults};
+use crate::rounds::middle;
 use crate::rows::{SINGLE, Shape, TEN};
 use crate::server::{Server, Settings, Spec};
 use crate::target::Target;

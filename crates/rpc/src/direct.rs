@@ -38,8 +38,24 @@ pub(crate) fn write(mut socket: &TcpStream, head: &[u8], cells: &[u8]) -> usize 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::others::note_connections;
     use std::io::Read;
     use std::net::TcpListener;
+
+    #[test]
+    fn others_that_wait_come_after_a_piece() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let cells: Vec<u8> = (0..3 * AT_ONCE).map(|i| (i * 7 / 3) as u8).collect();
+        let mut received = vec![0; 4 + cells.len()];
+        note_connections(true);
+        assert_eq!(write(&server, b"head", &cells), 4 + AT_ONCE);
+        note_connections(false);
+        assert_eq!(write(&server, b"", &cells[AT_ONCE..]), 2 * AT_ONCE);
+        client.read_exact(&mut received).unwrap();
+        assert!(received[..4] == *b"head" && received[4..] == cells);
+    }
 
     #[test]
     fn writes_until_the_socket_is_full_and_tells_how_far() {
