@@ -31,7 +31,8 @@ if [ "$mode" = server ]; then
   exit
 fi
 
-(cd "$here" && cargo build -q --profile e2e -p martite-hfile --examples)
+# As `cargo xtask e2e` builds.
+(cd "$here" && cargo test -q --workspace --no-run)
 cases=()
 for encoding in NONE PREFIX DIFF FAST_DIFF ROW_INDEX_V1; do
   for compression in NONE GZ SNAPPY LZ4 ZSTD; do
@@ -60,7 +61,7 @@ asked() { echo $(($1 > 5000 ? 5000 : $1)); }
 for i in "${!cases[@]}"; do
   read -r -a options <<< "${cases[$i]}"
   asked=$(asked "${options[0]#rows=}")
-  "$target/e2e/examples/hfile_write" "$work/martite-$i" "${options[@]}"
+  "$target/debug/examples/hfile_write" "$work/martite-$i" "${options[@]}"
   echo "write $work/hbase-$i ${options[*]}"
   for writer in martite hbase; do
     echo "dump $work/$writer-$i $work/$writer-$i.by-hbase $asked"
@@ -77,7 +78,7 @@ hbase -Dzstd.codec=martite.files.ZstdBlockCodec org.apache.hadoop.hbase.regionse
 
 failed=0
 differ() { failed=1; echo "DIFFERENT: $1"; }
-dump() { "$target/e2e/examples/hfile_dump" "$work/$1" "${2:-0}" > "$work/$1.by-martite" || differ "Martite cannot read $1"; }
+dump() { "$target/debug/examples/hfile_dump" "$work/$1" "${2:-0}" > "$work/$1.by-martite" || differ "Martite cannot read $1"; }
 for i in "${!cases[@]}"; do
   read -r -a options <<< "${cases[$i]}"
   asked=$(asked "${options[0]#rows=}")
