@@ -17,6 +17,7 @@ mod blocks;
 pub mod clock;
 pub mod disk_time;
 pub mod fs;
+pub mod idle;
 pub mod local;
 pub mod mem;
 pub mod prefetch;

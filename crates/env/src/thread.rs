@@ -40,6 +40,11 @@ pub fn cpu_time_of(pid: u32) -> io::Result<Duration> {
     imp::cpu_time_of(i32::try_from(pid).map_err(|_| io::ErrorKind::InvalidInput)?)
 }
 
+/// Numbers of the processors that the calling thread may use, the least first.
+pub fn processors() -> io::Result<Vec<usize>> {
+    imp::processors()
+}
+
 /// For how long the thread that opened it has waited for a processor while it wanted to run (Linux's `schedstat`).
 #[derive(Debug)]
 pub struct RunDelay(std::fs::File);
@@ -81,6 +86,19 @@ mod imp {
         if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
+    pub fn processors() -> io::Result<Vec<usize>> {
+        // SAFETY: all bits zero are the empty set.
+        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the system writes no more bytes than it is told to, into a set that lives until the call returns.
+        let outcome = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
+        if outcome != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let most = 8 * size_of::<libc::cpu_set_t>();
+        // SAFETY: the numbers are those that the set has room for.
+        Ok((0..most).filter(|number| unsafe { libc::CPU_ISSET(*number, &set) }).collect())
+    }
+
     pub fn cpu_time_of(pid: libc::pid_t) -> io::Result<Duration> {
         let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
         // SAFETY: the system writes a `clockid_t` at the address, which lives until the call returns.
@@ -117,6 +135,10 @@ mod imp {
 mod imp {
     use std::io;
     use std::time::Duration;
+
+    pub fn processors() -> io::Result<Vec<usize>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     pub fn cpu_time_of(_: i32) -> io::Result<Duration> {
         Err(io::ErrorKind::Unsupported.into())

@@ -33,6 +33,7 @@ mod place;
 pub mod pool;
 mod reactor;
 mod requests;
+mod room;
 mod seat;
 pub mod server;
 pub mod shards;

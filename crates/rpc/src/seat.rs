@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::balance::{Balance, Gift, WINDOW};
+use crate::room::Room;
 
 /// Of one thread.
 #[derive(Debug)]
 pub(crate) struct Seat {
     index: usize,
     balance: Arc<Balance>,
+    room: Arc<Room>,
     /// One moment for all threads.
     origin: Instant,
     /// That the process may use, if that is known.
@@ -28,8 +30,14 @@ pub(crate) struct Spent {
 }
 
 impl Seat {
-    pub fn new(index: usize, balance: Arc<Balance>, origin: Instant, processors: Option<usize>) -> Seat {
-        Seat { index, balance, origin, processors, window: 1, began: origin, cpu: Duration::ZERO }
+    pub fn new(
+        index: usize,
+        balance: Arc<Balance>,
+        room: Arc<Room>,
+        origin: Instant,
+        processors: Option<usize>,
+    ) -> Seat {
+        Seat { index, balance, room, origin, processors, window: 1, began: origin, cpu: Duration::ZERO }
     }
 
     /// How many processors are left beside those that network threads need, of which this is one.
@@ -70,7 +78,7 @@ impl Seat {
         let load = (used.as_nanos() * 1000 / all.as_nanos()).min(1000) as u32;
         let window = self.window;
         (self.cpu, self.began, self.window) = (cpu, now, window + 1);
-        let gift = self.balance.tell(self.index, now_since, load)?;
+        let gift = self.balance.tell(self.index, now_since, load, || self.room.look(now_since))?;
         let busy = connections.filter(|(_, spent)| spent.window == window).map(|(token, spent)| (token, spent.time));
         let (picked, part) = pick(busy.collect(), gift.part)?;
         self.balance.gave(self.index, Gift { part, ..gift }, now_since);
@@ -123,9 +131,9 @@ mod tests {
     #[test]
     fn a_window_tells_who_took_part() {
         let origin = Instant::now();
-        let balance = Arc::new(Balance::new(2));
-        let mut first = Seat::new(0, balance.clone(), origin, Some(2));
-        let mut second = Seat::new(1, balance, origin, Some(2));
+        let (balance, room) = (Arc::new(Balance::new(2)), Arc::new(Room::new()));
+        let mut first = Seat::new(0, balance.clone(), room.clone(), origin, Some(2));
+        let mut second = Seat::new(1, balance, room, origin, Some(2));
         let mut spent = [Spent::default(); 3];
         second.charge(&mut spent[1], Duration::from_micros(5));
         let all = |spent: [Spent; 3]| spent.into_iter().enumerate();

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::balance::Balance;
 use crate::reactor::{Reactor, Remote};
+use crate::room::Room;
 use crate::seat::Seat;
 
 /// The network threads; connections are spread over them. Cheap to clone; the threads end with the last clone.
@@ -48,7 +49,7 @@ impl Shards {
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
         let threads = threads.max(1);
-        let (balance, origin) = (Arc::new(Balance::new(threads)), Instant::now());
+        let (balance, room, origin) = (Arc::new(Balance::new(threads)), Arc::new(Room::new()), Instant::now());
         let (behind, thread) = start("net-behind".to_owned(), None, stand_back)?;
         let mut inner = Inner {
             threads: Vec::new(),
@@ -59,8 +60,11 @@ impl Shards {
             started: vec![thread],
         };
         for i in 0..threads {
-            let (remote, thread) =
-                start(format!("net-{i}"), Some(Seat::new(i, balance.clone(), origin, processors)), prompt)?;
+            let (remote, thread) = start(
+                format!("net-{i}"),
+                Some(Seat::new(i, balance.clone(), room.clone(), origin, processors)),
+                prompt,
+            )?;
             inner.threads.push(remote);
             inner.started.push(thread);
         }
