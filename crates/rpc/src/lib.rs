@@ -34,6 +34,7 @@ pub mod pool;
 mod reactor;
 mod requests;
 mod room;
+mod scarcity;
 mod seat;
 pub mod server;
 pub mod shards;

@@ -9,12 +9,14 @@
 //! Write weight 2  clock  40  ▪▪
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
-//! Scan  threads of its own, which have little weight with the system and make way after each slice
-//! Batch the same, still further back; what was spawned `aside` network threads may take, too (`aside`)
+//! Scan  threads of its own, which take what all others leave, or have a small weight where that is nothing (`scarcity`), and
+//!       make way after each slice
+//! Batch threads that take what all others leave; what was spawned `aside` network threads may take, too (`aside`)
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
 //! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -28,6 +30,7 @@ use martite_env::disk_time;
 use parking_lot::{Condvar, Mutex};
 
 use crate::reactor::Remote;
+use crate::scarcity::{Scarcity, has_too_little};
 use crate::{Call, Exception, others};
 
 /// Kinds of work that share the pool's threads by weight.
@@ -44,10 +47,12 @@ pub enum Class {
     Admin = 5,
     /// Whatever is to use only what others leave.
     Batch = 6,
+    /// Scans, as long as others leave nothing: the pool sees to it.
+    WeightedScan = 7,
 }
 
 /// How many classes there are.
-const CLASSES: usize = 7;
+const CLASSES: usize = 8;
 
 /// The threads that take jobs of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,15 +60,25 @@ enum Group {
     All = 0,
     Scan = 1,
     Batch = 2,
+    WeightedScan = 3,
 }
 
 impl Class {
-    pub const ALL: [Class; CLASSES] =
-        [Class::Read, Class::Scan, Class::Write, Class::Priority, Class::Replication, Class::Admin, Class::Batch];
+    pub const ALL: [Class; CLASSES] = [
+        Class::Read,
+        Class::Scan,
+        Class::Write,
+        Class::Priority,
+        Class::Replication,
+        Class::Admin,
+        Class::Batch,
+        Class::WeightedScan,
+    ];
 
     fn group(self) -> Group {
         match self {
             Class::Scan => Group::Scan,
+            Class::WeightedScan => Group::WeightedScan,
             Class::Batch => Group::Batch,
             _ => Group::All,
         }
@@ -86,8 +101,9 @@ pub struct ClassOptions {
 pub struct PoolOptions {
     /// For all classes but scans and batch work.
     pub threads: usize,
+    /// That take what all others leave, and as many that have a small weight.
     pub scan_threads: usize,
-    /// How much the scan threads stand back behind all others of the machine (0 to 19, `nice`).
+    /// That weight (0 to 19, `nice`).
     pub scan_nice: i32,
     /// They take what all others leave.
     pub batch_threads: usize,
@@ -113,6 +129,7 @@ impl PoolOptions {
                 class(16, all),
                 class(2, half),
                 class(2, half),
+                class(1, half),
                 class(1, half),
             ],
         }
@@ -141,7 +158,10 @@ struct Inner {
     /// Jobs that wait and that network threads may take: looked at without the lock.
     aside: Arc<AtomicUsize>,
     /// What the threads of each group wait for.
-    work: [Condvar; 3],
+    work: [Condvar; 4],
+    /// That run.
+    scans: AtomicUsize,
+    scarcity: Scarcity,
 }
 
 #[derive(Default)]
@@ -207,7 +227,13 @@ impl Pool {
             queue.max_queued = class.max_queued;
             queue.weight = u64::from(class.weight.max(1));
         }
-        let inner = Arc::new(Inner { state: Mutex::new(state), aside: Arc::default(), work: Default::default() });
+        let inner = Arc::new(Inner {
+            state: Mutex::new(state),
+            aside: Arc::default(),
+            work: Default::default(),
+            scans: AtomicUsize::new(0),
+            scarcity: Scarcity::unless_told(),
+        });
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let mut pool = Pool { inner, processors, threads: Vec::new() };
         for i in 0..options.threads.max(1) {
@@ -218,8 +244,10 @@ impl Pool {
             rustix::process::setpriority_process(None, nice)?;
             martite_env::thread::ask_for_slices(SCAN_SLICE)
         };
-        pool.start_behind("scan", options.scan_threads, behind, Group::Scan)?;
-        pool.start_behind("batch", options.batch_threads, martite_env::thread::stand_back, Group::Batch)?;
+        let stand_back = martite_env::thread::stand_back;
+        pool.start_behind("scan", options.scan_threads, stand_back, Group::Scan)?;
+        pool.start_behind("scan-weighted", options.scan_threads, behind, Group::WeightedScan)?;
+        pool.start_behind("batch", options.batch_threads, stand_back, Group::Batch)?;
         Ok(Arc::new(pool))
     }
 
@@ -248,10 +276,9 @@ impl Pool {
         Ok(())
     }
 
-    /// How many jobs of a class run for each processor; at least one.
-    pub fn crowd(&self, class: Class) -> usize {
-        let (_, running) = self.queued(class);
-        running.div_ceil(self.processors).max(1)
+    /// How many scans run for each processor; at least one.
+    pub fn crowd_of_scans(&self) -> usize {
+        self.inner.scans.load(Relaxed).div_ceil(self.processors).max(1)
     }
 
     /// Takes the job and queues it. A full queue leaves it there, and gives the exception to answer.
@@ -263,6 +290,7 @@ impl Pool {
     /// its client no longer waits when its turn comes; holds it back while the client does not take its answers;
     /// answers an internal error if `f` panics.
     pub fn spawn_call(&self, class: Class, call: Call, f: impl FnOnce(Call) + Send + 'static) {
+        let class = if class == Class::Scan { self.inner.class_of_scan(Instant::now()) } else { class };
         self.inner.clone().spawn_call(class.into(), call, Box::new(f));
     }
 
@@ -279,6 +307,22 @@ impl Pool {
         self.inner.clone().spawn_call(kind, call, Box::new(f));
     }
 
+    /// Queues the rest of a scan, to be next. It runs here, but had better elsewhere ([`Pool::is_out_of_place`]).
+    pub fn move_scan(&self, call: Call, f: impl FnOnce(Call) + Send + 'static) {
+        let kind = Kind { class: self.inner.class_of_scan(Instant::now()), is_aside: false, is_rest: true };
+        self.inner.clone().spawn_call(kind, call, Box::new(f));
+    }
+
+    /// Whether the scan that the calling thread of the pool does is one for threads with another weight.
+    pub fn is_out_of_place(&self) -> bool {
+        let now = Instant::now();
+        let here = GROUP.get();
+        if here == Some(Group::Scan) && has_too_little(now) {
+            self.inner.scarcity.begin(now);
+        }
+        here.is_some_and(|here| self.inner.class_of_scan(now).group() != here)
+    }
+
     /// How many jobs there are for [`Pool::take_aside`], as soon as it is their turn.
     pub(crate) fn aside(&self) -> Arc<AtomicUsize> {
         self.inner.aside.clone()
@@ -291,6 +335,7 @@ impl Pool {
         let jobs = &mut state.queues[Class::Batch as usize].jobs;
         let next = if is_hosted { take_first(jobs, true)? } else { jobs.pop_front_if(|next| next.is_aside)? };
         self.inner.aside.fetch_sub(1, Relaxed);
+        self.inner.scarcity.begin(Instant::now());
         Some(next.job)
     }
 
@@ -315,8 +360,9 @@ impl Pool {
     }
 
     /// Whether what is spawned aside is better left to network threads than done by the calling thread, one for batch work: it takes
-    /// their processors from others.
+    /// their processors from others. To be asked between pieces of it, which also shows that there is such work.
     pub fn is_in_the_way(&self) -> bool {
+        self.inner.scarcity.begin(Instant::now());
         let state = self.inner.state.lock();
         !state.hosts.is_empty() && state.queues[Class::Batch as usize].running > state.spare
     }
@@ -324,16 +370,15 @@ impl Pool {
     /// How many threads that stand back have something to do that is not for a host: those for scans, and those for batch work.
     pub(crate) fn behind_busy(&self) -> (usize, usize) {
         let state = self.inner.state.lock();
-        let [scans, batch] = [Class::Scan, Class::Batch].map(|class| &state.queues[class as usize]);
+        let batch = &state.queues[Class::Batch as usize];
         let for_threads = batch.jobs.iter().filter(|waiting| !waiting.is_aside).count();
-        (scans.running + scans.jobs.len(), batch.running + for_threads)
+        let (waiting, running) = state.queued(Class::Scan);
+        (waiting + running, batch.running + for_threads)
     }
 
-    /// Jobs of a class that wait, and that run.
+    /// Jobs of a class that wait, and that run. Scans are all scans.
     pub fn queued(&self, class: Class) -> (usize, usize) {
-        let state = self.inner.state.lock();
-        let queue = &state.queues[class as usize];
-        (queue.jobs.len(), queue.running)
+        self.inner.state.lock().queued(class)
     }
 }
 
@@ -358,7 +403,17 @@ fn overloaded(class: Class) -> Exception {
     Exception::call_queue_too_big(format!("The {class:?} queue is full, too many items queued ?"))
 }
 
+thread_local! {
+    /// Of a thread of the pool.
+    static GROUP: Cell<Option<Group>> = const { Cell::new(None) };
+}
+
 impl Inner {
+    /// Without a lock: a thread that takes what others leave may be made to wait whenever it is.
+    fn class_of_scan(&self, now: Instant) -> Class {
+        if self.scarcity.is_now(now) { Class::WeightedScan } else { Class::Scan }
+    }
+
     fn spawn_call(self: Arc<Inner>, kind: Kind, mut call: Call, f: Box<dyn FnOnce(Call) + Send>) {
         call.responder.keep_disk_time();
         let mut refused = Some((call, f));
@@ -425,6 +480,7 @@ impl Inner {
 
     /// A thread's life.
     fn run(&self, group: Group) {
+        GROUP.set(Some(group));
         let mut state = self.state.lock();
         loop {
             let Some((class, Waiting { job, is_aside })) = state.next(group) else {
@@ -438,10 +494,18 @@ impl Inner {
             self.aside.fetch_sub(usize::from(is_aside), Relaxed);
             drop(state);
             let started = Instant::now();
-            run(Class::ALL[class], job);
-            let took = started.elapsed();
+            let is_scan = matches!(group, Group::Scan | Group::WeightedScan);
+            self.scans.fetch_add(usize::from(is_scan), Relaxed);
             if group == Group::Batch {
-                stand_aside();
+                self.scarcity.begin(started);
+            }
+            run(Class::ALL[class], job);
+            self.scans.fetch_sub(usize::from(is_scan), Relaxed);
+            let took = started.elapsed();
+            match group {
+                Group::Batch => stand_aside(),
+                Group::Scan if has_too_little(started + took) => self.scarcity.begin(started + took),
+                _ => {}
             }
             state = self.state.lock();
             if state.end(class, expected, took) {
@@ -493,6 +557,15 @@ impl State {
         let (class, _) = candidates.min_by_key(|(_, q)| q.clock)?;
         let job = self.queues[class].jobs.pop_front()?;
         Some((class, job))
+    }
+
+    fn queued(&self, class: Class) -> (usize, usize) {
+        let of = |class: Class| (self.queues[class as usize].jobs.len(), self.queues[class as usize].running);
+        let ((waiting, running), (waiting_too, running_too)) = match class {
+            Class::Scan => (of(class), of(Class::WeightedScan)),
+            _ => (of(class), (0, 0)),
+        };
+        (waiting + waiting_too, running + running_too)
     }
 
     fn start(&mut self, class: usize) -> u64 {
@@ -601,9 +674,13 @@ mod tests {
         let release = hold(&pool, Class::Write, 1);
         let (done, all) = mpsc::channel();
         let nice = || rustix::process::getpriority_process(None).unwrap();
-        let scan = done.clone();
-        spawn(&pool, Class::Scan, Box::new(move || scan.send(nice()).unwrap())).unwrap();
-        assert_eq!(all.recv(), Ok(7));
+        for class in [Class::Scan, Class::WeightedScan] {
+            let scan = done.clone();
+            spawn(&pool, class, Box::new(move || scan.send(nice()).unwrap())).unwrap();
+        }
+        let mut both = [all.recv().unwrap(), all.recv().unwrap()];
+        both.sort_unstable();
+        assert_eq!(both, [nice(), 7], "the system tells nothing of one that takes what others leave");
         let (name, batch) = mpsc::channel();
         let thread = || std::thread::current().name().unwrap_or_default().to_owned();
         spawn(&pool, Class::Batch, Box::new(move || name.send(thread()).unwrap())).unwrap();
@@ -611,6 +688,33 @@ mod tests {
         spawn(&pool, Class::Read, Box::new(move || done.send(nice()).unwrap())).unwrap();
         drop(release);
         assert_eq!(all.recv(), Ok(rustix::process::getpriority_process(None).unwrap()));
+    }
+
+    #[test]
+    fn scans_go_where_they_get_something() {
+        let pool = pool(1, [ANY; CLASSES]);
+        if martite_env::thread::RunDelay::open().is_err() {
+            assert_eq!(pool.inner.class_of_scan(Instant::now()), Class::WeightedScan, "as nobody tells what they get");
+            return;
+        }
+        let is_out_of_place = |on: Class| {
+            let (tell, told) = mpsc::channel();
+            let inner = pool.clone();
+            spawn(&pool, on, Box::new(move || tell.send(inner.is_out_of_place()).unwrap())).unwrap();
+            told.recv().unwrap()
+        };
+        let now = Instant::now();
+        assert_eq!(pool.inner.class_of_scan(now), Class::Scan);
+        assert!(is_out_of_place(Class::WeightedScan) && !is_out_of_place(Class::Scan));
+        assert!(!pool.is_out_of_place(), "this is no thread of the pool");
+        let _release = hold(&pool, Class::Batch, 1);
+        assert_eq!(
+            pool.inner.class_of_scan(now),
+            Class::WeightedScan,
+            "batch work would have its share of what is left"
+        );
+        pool.inner.scarcity.begin(now + Duration::from_secs(3600));
+        assert!(!is_out_of_place(Class::WeightedScan) && is_out_of_place(Class::Scan));
     }
 
     #[test]
@@ -644,12 +748,16 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_for_each_processor() {
-        let mut pool = pool(4, [ANY; CLASSES]);
-        Arc::get_mut(&mut pool).unwrap().processors = 2;
-        assert_eq!(pool.crowd(Class::Read), 1);
-        let _release = hold(&pool, Class::Read, 3);
-        assert_eq!((pool.crowd(Class::Read), pool.crowd(Class::Write)), (2, 1));
+    fn a_crowd_of_scans_is_for_each_processor() {
+        let mut pool = pool(2, [ANY; CLASSES]);
+        Arc::get_mut(&mut pool).unwrap().processors = 1;
+        assert_eq!(pool.crowd_of_scans(), 1);
+        let release = hold(&pool, Class::Scan, 1);
+        let _other = hold(&pool, Class::Read, 1);
+        assert_eq!(pool.crowd_of_scans(), 1);
+        let _weighted = hold(&pool, Class::WeightedScan, 1);
+        assert_eq!((pool.crowd_of_scans(), pool.queued(Class::Scan)), (2, (0, 2)));
+        drop(release);
     }
 
     #[test]
@@ -698,7 +806,7 @@ mod tests {
     fn thread_time_is_shared_by_weight_whatever_the_size_of_the_jobs() {
         let mut options = [ANY; CLASSES];
         options[Class::Write as usize].weight = 3;
-        let spent = play(options, [1_000, 0, 10_000, 50_000, 0, 0, 0], 100_000);
+        let spent = play(options, [1_000, 0, 10_000, 50_000, 0, 0, 0, 0], 100_000);
         let [read, _, write, priority, ..] = spent.map(|ns| ns as f64);
         for (what, ratio, wanted) in [("priority", priority / read, 1.0), ("write", write / read, 3.0)] {
             assert!((ratio / wanted - 1.0).abs() < 0.01, "{what}: {ratio} in {spent:?}");

@@ -224,7 +224,10 @@ impl RegionServer {
                 }
                 Ok(Stepped::Paused | Stepped::Blocked) => {
                     let (cells, took) = (work.limits.pause_after_cells, began.elapsed());
-                    work.limits.pause_after_cells = next_on_pool(cells, took, self.pool.crowd(Class::Scan));
+                    work.limits.pause_after_cells = next_on_pool(cells, took, self.pool.crowd_of_scans());
+                    if self.pool.is_out_of_place() {
+                        return self.pool.move_scan(call, self.rest_of_scan(work));
+                    }
                     stand_aside();
                 }
                 Err(e) => return self.fail_scan(call, &work, e),
