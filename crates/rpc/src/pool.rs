@@ -596,6 +596,7 @@ fn take_first(jobs: &mut VecDeque<Waiting>, is_aside: bool) -> Option<Waiting> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
     use std::sync::mpsc;
 
     use super::*;
@@ -715,6 +716,30 @@ mod tests {
         );
         pool.inner.scarcity.begin(now + Duration::from_secs(3600));
         assert!(!is_out_of_place(Class::WeightedScan) && is_out_of_place(Class::Scan));
+    }
+
+    #[test]
+    fn a_scan_that_is_left_next_to_nothing_is_out_of_place() {
+        if martite_env::thread::RunDelay::open().is_err() {
+            return;
+        }
+        let (pool, before) = (pool(1, [ANY; CLASSES]), Instant::now());
+        let over = Arc::new(AtomicBool::new(false));
+        let spin = |over: Arc<AtomicBool>| move || while !over.load(Relaxed) {};
+        let others: Vec<_> = (0..2 * pool.processors).map(|_| std::thread::spawn(spin(over.clone()))).collect();
+        let (tell, told) = mpsc::channel();
+        let scans = pool.clone();
+        let scan = move || {
+            while !scans.is_out_of_place() {
+                stand_aside();
+            }
+            tell.send(()).unwrap();
+        };
+        spawn(&pool, Class::Scan, Box::new(scan)).unwrap();
+        told.recv().unwrap();
+        over.store(true, Relaxed);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(pool.inner.class_of_scan(before), Class::WeightedScan);
     }
 
     #[test]
