@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 /// Takes what others leave: it gets almost nothing while they want to run, and whoever wakes up runs at once in its place. (A
-/// thread with `nice` 19 may first use up its slice, milliseconds.)
+/// thread with `nice` 19 alone may first use up its slice, milliseconds.) What it uses counts as idle ([`crate::idle`]).
 pub fn stand_back() -> io::Result<()> {
     imp::stand_back()
 }
@@ -71,11 +71,18 @@ mod imp {
     use std::io;
     use std::time::Duration;
 
+    /// The greatest `nice`.
+    const LEAST: i32 = 19;
+
     pub fn stand_back() -> io::Result<()> {
         let parameter = libc::sched_param { sched_priority: 0 };
         // SAFETY: the kernel reads a `sched_param` at the address, which lives until the call returns.
         let outcome = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameter) };
-        if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        if outcome != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // Of a thread of that kind this changes nothing but where the system counts its time.
+        Ok(rustix::process::setpriority_process(None, LEAST)?)
     }
 
     pub fn ask_for_slices(length: Duration) -> io::Result<()> {
@@ -87,16 +94,8 @@ mod imp {
     }
 
     pub fn processors() -> io::Result<Vec<usize>> {
-        // SAFETY: all bits zero are the empty set.
-        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the system writes no more bytes than it is told to, into a set that lives until the call returns.
-        let outcome = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
-        if outcome != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let most = 8 * size_of::<libc::cpu_set_t>();
-        // SAFETY: the numbers are those that the set has room for.
-        Ok((0..most).filter(|number| unsafe { libc::CPU_ISSET(*number, &set) }).collect())
+        let set = rustix::thread::sched_getaffinity(None)?;
+        Ok((0..rustix::thread::CpuSet::MAX_CPU).filter(|number| set.is_set(*number)).collect())
     }
 
     pub fn cpu_time_of(pid: libc::pid_t) -> io::Result<Duration> {
@@ -169,9 +168,9 @@ mod tests {
     fn a_thread_stands_back_alone() {
         let behind = std::thread::spawn(|| {
             stand_back().unwrap();
-            policy()
+            (policy(), rustix::process::getpriority_process(None).unwrap())
         });
-        assert_eq!((behind.join().unwrap(), policy()), (libc::SCHED_IDLE, libc::SCHED_OTHER));
+        assert_eq!((behind.join().unwrap(), policy()), ((libc::SCHED_IDLE, 19), libc::SCHED_OTHER));
     }
 
     #[test]
