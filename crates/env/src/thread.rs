@@ -45,6 +45,16 @@ pub fn processors() -> io::Result<Vec<usize>> {
     imp::processors()
 }
 
+/// Where the calling thread is.
+pub fn processor() -> Option<usize> {
+    imp::processor()
+}
+
+/// The calling thread goes to that processor, from where the system may move it on to those that it may use now.
+pub fn go_to(processor: usize) -> io::Result<()> {
+    imp::go_to(processor)
+}
+
 /// For how long the thread that opened it has waited for a processor while it wanted to run (Linux's `schedstat`).
 #[derive(Debug)]
 pub struct RunDelay(std::fs::File);
@@ -98,6 +108,23 @@ mod imp {
         Ok((0..rustix::thread::CpuSet::MAX_CPU).filter(|number| set.is_set(*number)).collect())
     }
 
+    pub fn processor() -> Option<usize> {
+        Some(rustix::thread::sched_getcpu())
+    }
+
+    pub fn go_to(processor: usize) -> io::Result<()> {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+        let all = sched_getaffinity(None)?;
+        if processor >= CpuSet::MAX_CPU || !all.is_set(processor) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut there = CpuSet::new();
+        there.set(processor);
+        sched_setaffinity(None, &there)?;
+        Ok(sched_setaffinity(None, &all)?)
+    }
+
     pub fn cpu_time_of(pid: libc::pid_t) -> io::Result<Duration> {
         let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
         // SAFETY: the system writes a `clockid_t` at the address, which lives until the call returns.
@@ -136,6 +163,14 @@ mod imp {
     use std::time::Duration;
 
     pub fn processors() -> io::Result<Vec<usize>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn processor() -> Option<usize> {
+        None
+    }
+
+    pub fn go_to(_: usize) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -209,6 +244,21 @@ mod tests {
             enough.store(true, std::sync::atomic::Ordering::Relaxed);
         });
         assert!(delay.read().unwrap() > before);
+    }
+
+    #[test]
+    fn a_thread_goes_where_it_is_told_and_may_be_moved_on() {
+        let all = processors().unwrap();
+        for wanted in &all {
+            // The system may move it on before it looks.
+            while processor() != Some(*wanted) {
+                go_to(*wanted).unwrap();
+            }
+        }
+        assert_eq!(processors().unwrap(), all);
+        let none = all.last().unwrap() + 1;
+        assert!(go_to(none).is_err() && go_to(usize::MAX).is_err());
+        assert_eq!(processors().unwrap(), all);
     }
 
     #[test]

@@ -104,6 +104,11 @@ impl Aside {
         }
     }
 
+    /// As known.
+    pub fn pool(&self) -> Option<Arc<Pool>> {
+        self.pool.upgrade()
+    }
+
     /// Whether the thread is a host from now on, one beside whom so many processors are left. Threads of low priority look after the
     /// work that waits if there are more of those, or if it is none.
     pub fn host(&mut self, now: Instant, spare: Option<usize>) -> bool {

@@ -25,6 +25,7 @@ pub mod format;
 pub mod handler;
 mod handshake;
 pub mod header;
+mod hop;
 mod inbox;
 mod link;
 mod others;

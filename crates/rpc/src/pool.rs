@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 use martite_env::disk_time;
 use parking_lot::{Condvar, Mutex};
 
+use crate::hop::Behind;
 use crate::reactor::Remote;
 use crate::scarcity::{Scarcity, has_too_little};
 use crate::{Call, Exception, others};
@@ -162,6 +163,7 @@ struct Inner {
     /// That run.
     scans: AtomicUsize,
     scarcity: Scarcity,
+    behind: Behind,
 }
 
 #[derive(Default)]
@@ -233,6 +235,7 @@ impl Pool {
             work: Default::default(),
             scans: AtomicUsize::new(0),
             scarcity: Scarcity::unless_told(),
+            behind: Behind::new(),
         });
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let mut pool = Pool { inner, processors, threads: Vec::new() };
@@ -317,10 +320,15 @@ impl Pool {
     pub fn is_out_of_place(&self) -> bool {
         let now = Instant::now();
         let here = GROUP.get();
+        self.inner.behind.review(now);
         if here == Some(Group::Scan) && has_too_little(now) {
             self.inner.scarcity.begin(now);
         }
         here.is_some_and(|here| self.inner.class_of_scan(now).group() != here)
+    }
+
+    pub(crate) fn behind(&self) -> &Behind {
+        &self.inner.behind
     }
 
     /// How many jobs there are for [`Pool::take_aside`], as soon as it is their turn.
@@ -362,7 +370,9 @@ impl Pool {
     /// Whether what is spawned aside is better left to network threads than done by the calling thread, one for batch work: it takes
     /// their processors from others. To be asked between pieces of it, which also shows that there is such work.
     pub fn is_in_the_way(&self) -> bool {
-        self.inner.scarcity.begin(Instant::now());
+        let now = Instant::now();
+        self.inner.behind.review(now);
+        self.inner.scarcity.begin(now);
         let state = self.inner.state.lock();
         !state.hosts.is_empty() && state.queues[Class::Batch as usize].running > state.spare
     }

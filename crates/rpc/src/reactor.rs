@@ -24,6 +24,7 @@ use mio::{Events, Poll, Token};
 use parking_lot::Mutex;
 
 use crate::aside::{Aside, Idle};
+use crate::hop::Hop;
 use crate::link::Link;
 use crate::others;
 use crate::pool::stand_aside;
@@ -181,6 +182,8 @@ pub(crate) struct Reactor {
     seat: Option<Seat>,
     /// None: it has no time for others' work.
     aside: Option<Aside>,
+    /// The same.
+    hop: Option<Hop>,
 }
 
 /// Where a connection is to have its next step.
@@ -230,6 +233,7 @@ impl Reactor {
             looked: Instant::now(),
             seat,
             aside: None,
+            hop: None,
         };
         Ok((reactor, Remote(shared)))
     }
@@ -238,6 +242,7 @@ impl Reactor {
     pub fn run(mut self) {
         let shared = self.shared.clone();
         self.aside = self.seat.is_some().then(|| Aside::new(Remote(shared.clone())));
+        self.hop = self.seat.is_some().then(|| Hop::new(self.looked));
         others::begin(self.poll.registry(), move || shared.has_mail());
         while self.take_mail() {
             if let Err(e) = self.look() {
@@ -596,6 +601,9 @@ impl Reactor {
 
     /// Some connections may have to go to a thread that has less to do.
     fn review(&mut self) {
+        if let Some(hop) = &mut self.hop {
+            hop.review(self.looked, || self.aside.as_ref()?.pool());
+        }
         let Some(seat) = &mut self.seat else { return };
         let slots = self.slots.iter().enumerate().filter_map(|(token, slot)| Some((token, slot.as_ref()?)));
         let movable = slots.filter(|(_, slot)| slot.task.may_move());
