@@ -6,7 +6,8 @@
 //! ```
 //! The system wakes a client where the network thread runs that answers it, unless it finds a processor that is idle, for which it
 //! looks only while the machine is not full: scans make it full. In traces, network thread and client took turns on one processor for
-//! 0.2 to 0.3 s at a time while a scan had the other, and Gets took twice as long.
+//! 0.2 to 0.3 s at a time while a scan had the other, and waited for each other, often for more than 0.1 ms (docs/benchmarks.md,
+//! "Beside scans").
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,11 +19,11 @@ use martite_env::thread::{self, RunDelay};
 use crate::balance::WINDOW;
 use crate::pool::Pool;
 
-/// Of a thread's window: it waited.
+/// One part in so many of a window.
 const WAITED: u32 = 20;
 /// Over how long it is seen whether a thread that stands back has its processor.
 const LOOK: Duration = Duration::from_millis(1);
-/// For how long it then is taken to have it.
+/// For how long it then is taken to have it: who comes once the system has moved others there is in their way.
 const FRESH: Duration = Duration::from_millis(2);
 /// How many bits of a word tell a processor.
 const PROCESSOR_BITS: u32 = 16;
