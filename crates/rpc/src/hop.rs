@@ -185,7 +185,11 @@ mod tests {
         std::thread::scope(|scope| {
             // More threads than processors: one of them has to wait.
             for _ in 0..2 * all.len() {
-                scope.spawn(|| while !enough.load(Relaxed) {});
+                scope.spawn(|| {
+                    while !enough.load(Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
             }
             let other = |mine: usize| all.iter().copied().find(|processor| *processor != mine);
             loop {
