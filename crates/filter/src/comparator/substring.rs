@@ -169,8 +169,11 @@ impl Search<'_> {
 
 /// Where the probes are in the bytes that are looked at, and in those before them.
 struct Places<B> {
-    probes: [(B, u32); PROBES],
-    before: [u64; PROBES],
+    /// All but the last, and how far that is behind each.
+    earlier: [(B, u32); PROBES - 1],
+    last: B,
+    /// Bits of `earlier` in the bytes before, which were moved into those that come.
+    carried: [u64; PROBES - 1],
     fold: B,
     /// All bytes so far, put together.
     all: B,
@@ -178,9 +181,10 @@ struct Places<B> {
 
 impl<B: Bytes> Places<B> {
     #[inline(always)]
-    fn new(probes: [Probe; PROBES]) -> Places<B> {
-        let probes = probes.map(|probe| (B::splat(probe.byte), probe.before_last));
-        Places { probes, before: [0; PROBES], fold: B::splat(FOLD), all: B::splat(0) }
+    fn new([first, second, last]: [Probe; PROBES]) -> Places<B> {
+        let earlier = [first, second].map(|probe| (B::splat(probe.byte), probe.before_last));
+        let last = B::splat(last.byte);
+        Places { earlier, last, carried: [0; PROBES - 1], fold: B::splat(FOLD), all: B::splat(0) }
     }
 
     /// A bit wherever the last probe is and the others are before it; without the first `known` bytes.
@@ -188,12 +192,12 @@ impl<B: Bytes> Places<B> {
     fn met(&mut self, bytes: B, known: u32) -> u64 {
         let bytes = bytes.or(self.fold);
         self.all = self.all.or(bytes);
-        let mut met = u64::MAX;
-        for ((byte, before_last), before) in self.probes.iter().zip(&mut self.before) {
+        let mut met = bytes.same(self.last) >> known;
+        for ((byte, before_last), carried) in self.earlier.iter().zip(&mut self.carried) {
             let here = bytes.same(*byte) >> known;
-            let both = u128::from(here) << WIDE | u128::from(*before);
-            met &= (both << before_last >> WIDE) as u64;
-            *before = here;
+            met &= here << before_last | *carried;
+            // In two steps: to move by all bits at once, where it is as far as that, is no move to the processor.
+            *carried = here >> 1 >> (WIDE as u32 - 1 - before_last);
         }
         met
     }
