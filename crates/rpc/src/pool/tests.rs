@@ -1,0 +1,258 @@
+//! The pool from outside: who takes which work, by turns, and who makes way for whom.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+
+use super::*;
+use crate::reactor::Reactor;
+
+fn pool(threads: usize, classes: [ClassOptions; CLASSES]) -> Arc<Pool> {
+    Pool::new(PoolOptions { threads, classes, scan_nice: 0, ..PoolOptions::new(2) }).unwrap()
+}
+
+fn spawn(pool: &Pool, class: Class, job: Job) -> Result<(), Exception> {
+    pool.spawn(class, &mut Some(job))
+}
+
+fn nothing() -> Waiting {
+    Waiting { job: Box::new(|| ()), is_aside: false }
+}
+
+const ANY: ClassOptions = ClassOptions { weight: 1, max_queued: 10, max_running: 10 };
+
+/// Holds `n` threads until the sender is dropped.
+fn hold(pool: &Pool, class: Class, n: usize) -> mpsc::Sender<()> {
+    let (release, held) = mpsc::channel::<()>();
+    let held = Arc::new(Mutex::new(held));
+    let (started, running) = mpsc::channel();
+    for _ in 0..n {
+        let (held, started) = (held.clone(), started.clone());
+        let job = move || {
+            started.send(()).unwrap();
+            // Ends when the sender is gone.
+            let _ = held.lock().recv();
+        };
+        spawn(pool, class, Box::new(job)).unwrap();
+    }
+    (0..n).for_each(|_| running.recv().unwrap());
+    release
+}
+
+#[test]
+fn a_full_queue_refuses_and_others_go_on() {
+    let pool = pool(1, [ClassOptions { max_queued: 2, ..ANY }; CLASSES]);
+    let release = hold(&pool, Class::Read, 1);
+    let (done, all) = mpsc::channel();
+    for class in [Class::Read, Class::Read, Class::Write] {
+        let done = done.clone();
+        spawn(&pool, class, Box::new(move || done.send(class).unwrap())).unwrap();
+    }
+    assert_eq!((pool.queued(Class::Read), pool.queued(Class::Write)), ((2, 1), (1, 0)));
+    let refused = spawn(&pool, Class::Read, Box::new(|| unreachable!())).unwrap_err();
+    assert_eq!(refused.class, "org.apache.hadoop.hbase.CallQueueTooBigException");
+    assert!(refused.overloaded);
+    drop((release, done));
+    assert_eq!(all.iter().count(), 3);
+}
+
+#[test]
+fn a_class_holds_no_more_threads_than_it_may() {
+    let mut classes = [ANY; CLASSES];
+    classes[Class::Admin as usize].max_running = 1;
+    let pool = pool(2, classes);
+    let release = hold(&pool, Class::Admin, 1);
+    let (done, all) = mpsc::channel();
+    let late = done.clone();
+    spawn(&pool, Class::Admin, Box::new(move || late.send("admin").unwrap())).unwrap();
+    let read = done.clone();
+    spawn(&pool, Class::Read, Box::new(move || read.send("read").unwrap())).unwrap();
+    assert_eq!(all.recv(), Ok("read"));
+    assert_eq!(pool.queued(Class::Admin), (1, 1));
+    drop(release);
+    assert_eq!(all.recv(), Ok("admin"));
+}
+
+#[test]
+fn scans_run_on_threads_of_their_own_that_stand_back() {
+    let pool =
+        Pool::new(PoolOptions { threads: 1, scan_nice: 7, classes: [ANY; CLASSES], ..PoolOptions::new(2) }).unwrap();
+    let release = hold(&pool, Class::Write, 1);
+    let (done, all) = mpsc::channel();
+    let nice = || rustix::process::getpriority_process(None).unwrap();
+    for class in [Class::Scan, Class::WeightedScan] {
+        let scan = done.clone();
+        spawn(&pool, class, Box::new(move || scan.send(nice()).unwrap())).unwrap();
+    }
+    let mut both = [all.recv().unwrap(), all.recv().unwrap()];
+    both.sort_unstable();
+    assert_eq!(both, [7, 19]);
+    let (name, batch) = mpsc::channel();
+    let thread = || std::thread::current().name().unwrap_or_default().to_owned();
+    spawn(&pool, Class::Batch, Box::new(move || name.send(thread()).unwrap())).unwrap();
+    assert!(batch.recv().unwrap().starts_with("batch-"));
+    spawn(&pool, Class::Read, Box::new(move || done.send(nice()).unwrap())).unwrap();
+    drop(release);
+    assert_eq!(all.recv(), Ok(rustix::process::getpriority_process(None).unwrap()));
+}
+
+#[test]
+fn scans_go_where_they_get_something() {
+    let pool = pool(1, [ANY; CLASSES]);
+    if martite_env::thread::RunDelay::open().is_err() {
+        assert_eq!(pool.inner.class_of_scan(Instant::now()), Class::WeightedScan, "as nobody tells what they get");
+        return;
+    }
+    let is_out_of_place = |on: Class| {
+        let (tell, told) = mpsc::channel();
+        let inner = pool.clone();
+        spawn(&pool, on, Box::new(move || tell.send(inner.is_out_of_place()).unwrap())).unwrap();
+        told.recv().unwrap()
+    };
+    let now = Instant::now();
+    assert_eq!(pool.inner.class_of_scan(now), Class::Scan);
+    assert!(is_out_of_place(Class::WeightedScan) && !is_out_of_place(Class::Scan));
+    assert!(!pool.is_out_of_place(), "this is no thread of the pool");
+    let _release = hold(&pool, Class::Batch, 1);
+    assert_eq!(pool.inner.class_of_scan(now), Class::WeightedScan, "batch work would have its share of what is left");
+    pool.inner.scarcity.begin(now + Duration::from_secs(3600));
+    assert!(!is_out_of_place(Class::WeightedScan) && is_out_of_place(Class::Scan));
+}
+
+#[test]
+fn a_scan_that_is_left_next_to_nothing_is_out_of_place() {
+    if martite_env::thread::RunDelay::open().is_err() {
+        return;
+    }
+    let (pool, before) = (pool(1, [ANY; CLASSES]), Instant::now());
+    let over = Arc::new(AtomicBool::new(false));
+    let spin = |over: Arc<AtomicBool>| move || while !over.load(Relaxed) {};
+    let others: Vec<_> = (0..2 * pool.processors).map(|_| std::thread::spawn(spin(over.clone()))).collect();
+    let (tell, told) = mpsc::channel();
+    let scans = pool.clone();
+    let scan = move || {
+        while !scans.is_out_of_place() {
+            stand_aside();
+        }
+        tell.send(()).unwrap();
+    };
+    spawn(&pool, Class::Scan, Box::new(scan)).unwrap();
+    told.recv().unwrap();
+    over.store(true, Relaxed);
+    others.into_iter().for_each(|other| other.join().unwrap());
+    assert_eq!(pool.inner.class_of_scan(before), Class::WeightedScan);
+}
+
+#[test]
+fn what_is_for_hosts_is_left_to_them_while_there_are_any() {
+    let pool = pool(1, [ANY; CLASSES]);
+    let (_reactor, host) = Reactor::new(None).unwrap();
+    let (done, all) = mpsc::channel();
+    let push = |is_aside, name: &'static str| {
+        let done = done.clone();
+        let job = Box::new(move || done.send(name).unwrap());
+        assert!(pool.inner.push(Kind { class: Class::Batch, is_aside, is_rest: false }, || Some(job)));
+    };
+    pool.begin_hosting(host.clone(), 0);
+    push(true, "first aside");
+    push(false, "for threads");
+    assert_eq!(all.recv(), Ok("for threads"), "which come by what waits before it");
+    push(true, "second aside");
+    pool.take_aside().unwrap()();
+    assert_eq!(all.recv(), Ok("first aside"));
+    pool.end_hosting(&host);
+    assert_eq!(all.recv(), Ok("second aside"));
+    // Beside a host, on a processor of its own.
+    pool.begin_hosting(host.clone(), 1);
+    push(true, "third aside");
+    assert_eq!(all.recv(), Ok("third aside"));
+    assert!(!pool.is_in_the_way());
+    let release = hold(&pool, Class::Batch, 1);
+    pool.begin_hosting(host, 0);
+    assert!(pool.is_in_the_way());
+    drop(release);
+}
+
+#[test]
+fn a_crowd_of_scans_is_for_each_processor() {
+    let mut pool = pool(2, [ANY; CLASSES]);
+    Arc::get_mut(&mut pool).unwrap().processors = 1;
+    assert_eq!(pool.crowd_of_scans(), 1);
+    let release = hold(&pool, Class::Scan, 1);
+    let _other = hold(&pool, Class::Read, 1);
+    assert_eq!(pool.crowd_of_scans(), 1);
+    let _weighted = hold(&pool, Class::WeightedScan, 1);
+    assert_eq!((pool.crowd_of_scans(), pool.queued(Class::Scan)), (2, (0, 2)));
+    drop(release);
+}
+
+#[test]
+fn a_panic_costs_no_thread() {
+    let pool = pool(1, [ANY; CLASSES]);
+    for _ in 0..5 {
+        spawn(&pool, Class::Read, Box::new(|| panic!("as asked"))).unwrap();
+    }
+    let (done, all) = mpsc::channel();
+    spawn(&pool, Class::Read, Box::new(move || done.send(1).unwrap())).unwrap();
+    assert_eq!(all.recv(), Ok(1));
+}
+
+#[test]
+fn dropping_the_pool_drops_what_waits() {
+    let pool = pool(1, [ANY; CLASSES]);
+    let release = hold(&pool, Class::Read, 1);
+    let (waiting, dropped) = mpsc::channel::<()>();
+    spawn(&pool, Class::Read, Box::new(move || waiting.send(()).unwrap())).unwrap();
+    let dropping = std::thread::spawn(move || drop(pool));
+    assert_eq!(dropped.recv(), Err(mpsc::RecvError));
+    drop(release);
+    dropping.join().unwrap();
+}
+
+/// Plays the scheduler without threads: every class always has a job that takes its `took` nanoseconds.
+fn play(options: [ClassOptions; CLASSES], took: [u64; CLASSES], jobs: usize) -> [u64; CLASSES] {
+    let mut state = State::default();
+    let mut spent = [0; CLASSES];
+    for (i, (queue, class)) in state.queues.iter_mut().zip(options).enumerate() {
+        (queue.weight, queue.max_running) = (u64::from(class.weight), class.max_running);
+        if took[i] > 0 {
+            queue.jobs.extend((0..jobs).map(|_| nothing()));
+        }
+    }
+    for _ in 0..jobs {
+        let (class, _) = state.next(Group::All).unwrap();
+        let expected = state.start(class);
+        state.end(class, expected, Duration::from_nanos(took[class]));
+        spent[class] += took[class];
+    }
+    spent
+}
+
+#[test]
+fn thread_time_is_shared_by_weight_whatever_the_size_of_the_jobs() {
+    let mut options = [ANY; CLASSES];
+    options[Class::Write as usize].weight = 3;
+    let spent = play(options, [1_000, 0, 10_000, 50_000, 0, 0, 0, 0], 100_000);
+    let [read, _, write, priority, ..] = spent.map(|ns| ns as f64);
+    for (what, ratio, wanted) in [("priority", priority / read, 1.0), ("write", write / read, 3.0)] {
+        assert!((ratio / wanted - 1.0).abs() < 0.01, "{what}: {ratio} in {spent:?}");
+    }
+}
+
+#[test]
+fn an_idle_class_saves_up_nothing() {
+    let mut state = State::default();
+    for queue in &mut state.queues {
+        (queue.weight, queue.max_running, queue.clock) = (1, 1, 0);
+    }
+    let mut now = |class: Class| {
+        state.queues[class as usize].enter(state.present);
+        state.queues[class as usize].jobs.push_back(nothing());
+        let (served, _) = state.next(Group::All).unwrap();
+        let expected = state.start(served);
+        state.end(served, expected, Duration::from_micros(100));
+    };
+    (0..50).for_each(|_| now(Class::Read));
+    now(Class::Write);
+    let [read, write] = [Class::Read, Class::Write].map(|class| state.queues[class as usize].clock);
+    assert!(write + 300_000 > read, "write at {write}, read at {read}");
+}
