@@ -7,7 +7,7 @@
 //! Cores that are idle tell less: part of the time in which a core falls asleep and is woken counts as idle, and is not there
 //! for work that runs in its place (on a virtual machine, 24 µs instead of 16 were gone for each of 20,000 Gets a second). Nor is it
 //! the processor's time that Linux says such a thread had: of the same three seconds that was 0.330 of a core, where the thread went on
-//! without a gap for 0.374 (docs/benchmarks.md, "Limits"). It makes no system calls meanwhile, for a thread that is in the kernel anyway
+//! without a gap for 0.374 (docs/benchmarks-log.md, "Limits"). It makes no system calls meanwhile, for a thread that is in the kernel anyway
 //! makes room for less (19 µs there), and no `pause`, of which a virtual machine may make more than a pause.
 
 use crate::cores::Cores;

@@ -6,7 +6,7 @@
 //! ```
 //! The system wakes a client where the network thread runs that answers it, unless it finds a processor that is idle, for which it
 //! looks only while the machine is not full: scans make it full. In traces, network thread and client took turns on one processor for
-//! 0.2 to 0.3 s at a time while a scan had the other, and waited for each other, often for more than 0.1 ms (docs/benchmarks.md,
+//! 0.2 to 0.3 s at a time while a scan had the other, and waited for each other, often for more than 0.1 ms (docs/benchmarks-log.md,
 //! "Beside scans").
 
 use std::cell::Cell;

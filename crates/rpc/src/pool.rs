@@ -137,7 +137,7 @@ impl PoolOptions {
     }
 }
 
-/// A fifteenth of the weight of an ordinary thread: a machine full of Gets still lets scans go on (docs/benchmarks.md).
+/// A fifteenth of the weight of an ordinary thread: a machine full of Gets still lets scans go on (docs/benchmarks-log.md).
 const SCAN_NICE: i32 = 12;
 /// The system charges a thread that makes way for others ([`stand_aside`]) for the whole slice that it asked for, by its weight: for
 /// this one three milliseconds of an ordinary thread's time. It is longer than a network thread's, who wakes up before its end.
