@@ -84,14 +84,6 @@ impl CellBuf {
         self.bytes.own().reserve(bytes);
         self.ends.reserve(cells);
     }
-    /// Bytes that can be appended before all has to move.
-    #[inline(always)]
-    pub fn room(&self) -> usize {
-        match &self.bytes {
-            Room::Own(bytes) => bytes.capacity() - bytes.len(),
-            Room::Part(_) => 0,
-        }
-    }
     #[inline]
     pub fn push(&mut self, cell: &CellRef<'_>) {
         append_key_value(self.bytes.own(), cell, self.with_tags);

@@ -17,12 +17,6 @@ use std::sync::atomic::Ordering;
 /// Room for the first Result; by that it is told how much more is wanted.
 const FIRST_BYTES: usize = 2 << 10;
 const FIRST_CELLS: usize = 16;
-/// Room is made once there is none for so many Results any more.
-const NEARLY_FULL: usize = 2;
-/// Of a scan that has little so far nobody knows whether it goes on ..
-const MOST_AT_FIRST: usize = 128 << 10;
-/// .. of one that has filled that, it is likely. What it does not fill is not touched.
-const MOST_GROWTH: usize = 16;
 
 /// Rows of one region.
 pub struct RegionScanner {
@@ -231,7 +225,9 @@ impl RegionScanner {
             }
             let rows_end = self.count_row(limits, partial);
             results.push(ResultMark { cells: self.rows.result_cells(read), partial });
-            make_room(limits, read.out, results);
+            if results.len() == 1 {
+                reserve(limits, read.out, results);
+            }
             self.rows.begin_result(read.out);
             let filter_done = read.filter.as_deref_mut().is_some_and(|f| f.filter_all_remaining());
             if filter_done {
@@ -305,24 +301,15 @@ impl RegionScanner {
     }
 }
 
-#[inline]
-fn make_room(limits: &ScanLimits, out: &mut CellBuf, results: &mut Vec<ResultMark>) {
-    if out.room() * results.len() < NEARLY_FULL * out.size_bytes() {
-        reserve(limits, out, results);
-    }
-}
-
-/// Room for the Results to come, if they are as those so far, or a little larger: rows' keys may differ in length.
-#[cold]
+/// Room for the Results to come, if they are all as the first one, or a little larger: rows' keys may differ in length.
 fn reserve(limits: &ScanLimits, out: &mut CellBuf, results: &mut Vec<ResultMark>) {
-    let (size, done) = (out.size_bytes().max(1), results.len());
+    const MOST_BYTES: usize = 128 << 10;
     let wanted = or_max(limits.results).min(or_max(u64::from(limits.rows)));
-    let most = (MOST_GROWTH * size).max(MOST_AT_FIRST).min(or_max(limits.size_bytes) as usize);
-    let fit = most.saturating_sub(size) / (size / done).max(1);
-    let more = usize::try_from(wanted).unwrap_or(usize::MAX).saturating_sub(done).min(fit);
+    let most = MOST_BYTES.min(or_max(limits.size_bytes) as usize) / out.size_bytes().max(1);
+    let more = usize::try_from(wanted).unwrap_or(usize::MAX).min(most).saturating_sub(1);
     results.reserve(more);
-    let bytes = more * size / done;
-    out.reserve(bytes + bytes / 16, more * out.len() / done);
+    let bytes = more * out.size_bytes();
+    out.reserve(bytes + bytes / 16, more * out.len());
 }
 
 /// Zero means "no limit".
@@ -334,48 +321,5 @@ impl StoreRequest {
     /// This family's part of a read.
     pub(crate) fn scan(self, of: StoreScan) -> StoreScan {
         StoreScan { columns: self.columns, time_range: self.time_range.unwrap_or(of.time_range), ..of }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use martite_cell::OwnedCell;
-
-    /// Rows that are as `value`, until a limit; how often all of them had to move, and the room that is left.
-    fn fill(limits: &ScanLimits, value: &[u8], rows: usize) -> (usize, usize) {
-        let cell = OwnedCell::put(b"row", b"f", b"q", 1, value);
-        let (mut out, mut results, mut moved) = (CellBuf::new(false), Vec::new(), 0);
-        out.reserve(FIRST_BYTES, FIRST_CELLS);
-        for _ in 0..rows {
-            let room = out.room();
-            out.push(&cell.as_ref());
-            results.push(ResultMark { cells: 1, partial: false });
-            make_room(limits, &mut out, &mut results);
-            moved += usize::from(out.room() > room);
-        }
-        (moved, out.room())
-    }
-
-    #[test]
-    fn a_large_answer_is_moved_twice() {
-        let limits = ScanLimits { size_bytes: 2 << 20, ..ScanLimits::default() };
-        for row_bytes in [10, 1000, 50_000] {
-            let value = vec![7; row_bytes];
-            let (moved, _) = fill(&limits, &value, (2 << 20) / (row_bytes + 40));
-            assert_eq!(moved, 2, "{row_bytes}");
-        }
-    }
-
-    #[test]
-    fn no_more_room_is_made_than_is_wanted() {
-        let value = [7; 1000];
-        let limits = |results| ScanLimits { size_bytes: 2 << 20, results, ..ScanLimits::default() };
-        assert_eq!(fill(&limits(1), &value, 1).0, 0);
-        let (moved, room) = fill(&limits(20), &value, 20);
-        assert!(moved == 1 && room < 4000, "{moved} {room}");
-        // It may end any time.
-        let (_, room) = fill(&limits(0), &value, 20);
-        assert!(room <= MOST_AT_FIRST, "{room}");
     }
 }
