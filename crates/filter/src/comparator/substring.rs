@@ -196,7 +196,7 @@ impl<B: Bytes> Places<B> {
         for ((byte, before_last), carried) in self.earlier.iter().zip(&mut self.carried) {
             let here = bytes.same(*byte) >> known;
             met &= here << before_last | *carried;
-            // In two steps: to move by all bits at once, where it is as far as that, is no move to the processor.
+            // In two steps: all 64 bits go where it is the place of the last one, too, and one shift cannot do that.
             *carried = here >> 1 >> (WIDE as u32 - 1 - before_last);
         }
         met
