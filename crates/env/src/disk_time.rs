@@ -2,15 +2,49 @@
 //!
 //! Reads happen deep below the call that needs them, and in layers that know of no call; a thread works for one at a time.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 thread_local! {
     static WAITED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    static TOLD: RefCell<Option<Box<dyn Fn(Wait)>>> = const { RefCell::new(None) };
+}
+
+/// What a thread does about a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    Begins,
+    Ends,
+}
+
+/// From now on `told` hears when this thread begins to wait for a disk, and when it has done so.
+pub fn tell(told: impl Fn(Wait) + 'static) {
+    TOLD.set(Some(Box::new(told)));
+}
+
+/// Tells of a wait.
+struct Telling;
+
+impl Telling {
+    fn begin() -> Telling {
+        Telling::say(Wait::Begins);
+        Telling
+    }
+
+    fn say(what: Wait) {
+        TOLD.with_borrow(|told| told.iter().for_each(|told| told(what)));
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        Telling::say(Wait::Ends);
+    }
 }
 
 /// Does `read`, which reads from a disk, and says how long that took.
 pub fn timed<T>(read: impl FnOnce() -> T) -> (T, Duration) {
+    let _telling = Telling::begin();
     let began = Instant::now();
     let outcome = read();
     let took = began.elapsed();
@@ -34,5 +68,16 @@ mod tests {
         let ((), second) = timed(std::thread::yield_now);
         assert_eq!(std::thread::spawn(take).join().ok(), Some(Duration::ZERO));
         assert_eq!((found, take(), take()), (7, first + second, Duration::ZERO));
+    }
+
+    #[test]
+    fn who_is_told_hears_of_the_wait_before_and_after_it() {
+        let (said, heard) = std::sync::mpsc::channel();
+        let all = || heard.try_iter().collect::<Vec<_>>();
+        tell(move |wait| said.send(wait).unwrap());
+        assert_eq!(timed(all).0, [Wait::Begins]);
+        assert_eq!(all(), [Wait::Ends]);
+        assert!(std::panic::catch_unwind(|| timed(|| panic!("as asked"))).is_err());
+        assert_eq!(all(), [Wait::Begins, Wait::Ends]);
     }
 }

@@ -9,8 +9,13 @@ pub trait Bytes: Copy {
     fn load(bytes: &[u8; WIDE]) -> Self;
     fn splat(byte: u8) -> Self;
     fn or(self, other: Self) -> Self;
-    /// A bit for each byte that is the same in both, the lowest for the first.
-    fn same(self, other: Self) -> u64;
+    /// A bit for each place where both of each pair have the same byte, the lowest for the first.
+    fn same_in_all<const N: usize>(pairs: [(Self, Self); N]) -> u64;
+
+    #[inline(always)]
+    fn same(self, other: Self) -> u64 {
+        Self::same_in_all([(self, other)])
+    }
 }
 
 /// A loop over bytes, and what it needs.
@@ -49,8 +54,9 @@ impl Bytes for [u8; WIDE] {
         std::array::from_fn(|i| self[i] | other[i])
     }
     #[inline(always)]
-    fn same(self, other: Self) -> u64 {
-        (0..WIDE).fold(0, |bits, i| bits | u64::from(self[i] == other[i]) << i)
+    fn same_in_all<const N: usize>(pairs: [(Self, Self); N]) -> u64 {
+        let is_same = |i: usize| pairs.iter().all(|(a, b)| a[i] == b[i]);
+        (0..WIDE).fold(0, |bits, i| bits | u64::from(is_same(i)) << i)
     }
 }
 
@@ -103,9 +109,13 @@ mod x86 {
             Avx512(unsafe { _mm512_or_si512(self.0, other.0) })
         }
         #[inline(always)]
-        fn same(self, other: Self) -> u64 {
-            // SAFETY: the processor has AVX-512, for bytes, too.
-            unsafe { _mm512_cmpeq_epi8_mask(self.0, other.0) }
+        fn same_in_all<const N: usize>(pairs: [(Self, Self); N]) -> u64 {
+            let mut bits = u64::MAX;
+            for (a, b) in pairs {
+                // SAFETY: the processor has AVX-512, for bytes, too.
+                bits = unsafe { _mm512_mask_cmpeq_epi8_mask(bits, a.0, b.0) };
+            }
+            bits
         }
     }
 
@@ -130,13 +140,20 @@ mod x86 {
             Avx2(std::array::from_fn(|i| unsafe { _mm256_or_si256(self.0[i], other.0[i]) }))
         }
         #[inline(always)]
-        fn same(self, other: Self) -> u64 {
-            let half = |i: usize| {
+        fn same_in_all<const N: usize>(pairs: [(Self, Self); N]) -> u64 {
+            let mut bits = 0;
+            for i in 0..2 {
                 // SAFETY: the processor has AVX2.
-                let bits = unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(self.0[i], other.0[i])) };
-                u64::from(bits.cast_unsigned())
-            };
-            half(0) | half(1) << (WIDE / 2)
+                let mut same = unsafe { _mm256_set1_epi8(-1) };
+                for (a, b) in pairs {
+                    // SAFETY: as above.
+                    same = unsafe { _mm256_and_si256(same, _mm256_cmpeq_epi8(a.0[i], b.0[i])) };
+                }
+                // SAFETY: as above.
+                let half = unsafe { _mm256_movemask_epi8(same) };
+                bits |= u64::from(half.cast_unsigned()) << (i * WIDE / 2);
+            }
+            bits
         }
     }
 
@@ -162,12 +179,20 @@ mod x86 {
             Sse2(std::array::from_fn(|i| unsafe { _mm_or_si128(self.0[i], other.0[i]) }))
         }
         #[inline(always)]
-        fn same(self, other: Self) -> u64 {
-            (0..4).fold(0, |bits, i| {
+        fn same_in_all<const N: usize>(pairs: [(Self, Self); N]) -> u64 {
+            let mut bits = 0;
+            for i in 0..4 {
                 // SAFETY: there is no x86-64 without SSE2.
-                let quarter = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(self.0[i], other.0[i])) };
-                bits | u64::from(quarter.cast_unsigned()) << (i * WIDE / 4)
-            })
+                let mut same = unsafe { _mm_set1_epi8(-1) };
+                for (a, b) in pairs {
+                    // SAFETY: as above.
+                    same = unsafe { _mm_and_si128(same, _mm_cmpeq_epi8(a.0[i], b.0[i])) };
+                }
+                // SAFETY: as above.
+                let quarter = unsafe { _mm_movemask_epi8(same) };
+                bits |= u64::from(quarter.cast_unsigned()) << (i * WIDE / 4);
+            }
+            bits
         }
     }
 }
@@ -176,17 +201,17 @@ mod x86 {
 mod tests {
     use super::{Bytes, Loop, WIDE, widest};
 
-    /// Of two times as many bytes: where they are the same, and where one of them is the other or a third.
+    /// Of two times as many bytes: where they are the same, where one of them is the other or a third, and where more are.
     #[derive(Clone, Copy)]
     struct Compare<'a>(&'a [u8; WIDE], &'a [u8; WIDE]);
 
     impl Loop for Compare<'_> {
-        type Output = [u64; 3];
+        type Output = [u64; 4];
 
         #[inline(always)]
-        fn run<B: Bytes>(self) -> [u64; 3] {
-            let (a, b) = (B::load(self.0), B::load(self.1));
-            [a.same(b), a.or(b).same(b), a.same(B::splat(0x7f))]
+        fn run<B: Bytes>(self) -> [u64; 4] {
+            let (a, b, c) = (B::load(self.0), B::load(self.1), B::splat(0x7f));
+            [a.same(b), a.or(b).same(b), a.same(c), B::same_in_all([(a, c), (b, a), (c, b)])]
         }
     }
 

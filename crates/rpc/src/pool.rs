@@ -10,11 +10,12 @@
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
 //! Scan  threads of its own, which take what all others leave, or have a small weight where that is nothing (`scarcity`), and
-//!       make way after each slice
+//!       make way after each slice; as many at once as there are processors, but for those that wait for a disk
 //! Batch threads that take what all others leave; what was spawned `aside` network threads may take, too (`aside`)
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
-//! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds.
+//! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds. More of them
+//! than processors would have more answers under way than the processor's caches hold, and none done sooner.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ use std::sync::atomic::{
 };
 use std::time::{Duration, Instant};
 
-use martite_env::disk_time;
+use martite_env::disk_time::{self, Wait};
 use parking_lot::{Condvar, Mutex};
 
 use crate::hop::Behind;
@@ -64,6 +65,17 @@ enum Group {
     WeightedScan = 3,
 }
 
+impl Group {
+    /// The class, if it is one of scans.
+    fn scans(self) -> Option<Class> {
+        match self {
+            Group::Scan => Some(Class::Scan),
+            Group::WeightedScan => Some(Class::WeightedScan),
+            Group::All | Group::Batch => None,
+        }
+    }
+}
+
 impl Class {
     pub const ALL: [Class; CLASSES] = [
         Class::Read,
@@ -93,7 +105,7 @@ pub struct ClassOptions {
     pub weight: u32,
     /// Jobs waiting beyond this are refused.
     pub max_queued: usize,
-    /// Threads this class may hold at once; at least 1.
+    /// Threads this class may hold at once; at least 1. Threads for scans that wait for a disk do not count.
     pub max_running: usize,
 }
 
@@ -118,6 +130,7 @@ impl PoolOptions {
         let threads = threads.max(2);
         let class = |weight, max_running: usize| ClassOptions { weight, max_queued: 1000, max_running };
         let (all, most, half) = (threads, threads - 1, threads / 2);
+        let scans = half.min(processors());
         PoolOptions {
             threads,
             scan_threads: half,
@@ -125,16 +138,21 @@ impl PoolOptions {
             batch_threads: half,
             classes: [
                 class(8, most),
-                class(1, half),
+                class(1, scans),
                 class(8, most),
                 class(16, all),
                 class(2, half),
                 class(2, half),
                 class(1, half),
-                class(1, half),
+                class(1, scans),
             ],
         }
     }
+}
+
+/// That the process may use.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// A fifteenth of the weight of an ordinary thread: a machine full of Gets still lets scans go on (docs/benchmarks-log.md).
@@ -190,13 +208,23 @@ struct Waiting {
 struct Kind {
     class: Class,
     is_aside: bool,
-    /// Before all others, however many there are: it is the rest of one that has begun.
-    is_rest: bool,
+    place: Place,
+}
+
+/// Where a job queues.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Behind all others, if there is room.
+    New,
+    /// The rest of one that has begun: before all others, however many there are.
+    First,
+    /// The same, behind them.
+    Last,
 }
 
 impl From<Class> for Kind {
     fn from(class: Class) -> Kind {
-        Kind { class, is_aside: false, is_rest: false }
+        Kind { class, is_aside: false, place: Place::New }
     }
 }
 
@@ -212,6 +240,8 @@ pub enum Rest {
 struct Queue {
     jobs: VecDeque<Waiting>,
     running: usize,
+    /// Of them, those that wait for a disk and leave room for others meanwhile.
+    reading: usize,
     max_running: usize,
     max_queued: usize,
     weight: u64,
@@ -237,8 +267,7 @@ impl Pool {
             scarcity: Scarcity::unless_told(),
             behind: Behind::new(),
         });
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut pool = Pool { inner, processors, threads: Vec::new() };
+        let mut pool = Pool { inner, processors: processors(), threads: Vec::new() };
         for i in 0..options.threads.max(1) {
             pool.start(format!("pool-{i}"), |inner| inner.run(Group::All))?;
         }
@@ -273,9 +302,9 @@ impl Pool {
         Ok(())
     }
 
-    fn start(&mut self, name: String, run: impl FnOnce(&Inner) + Send + 'static) -> std::io::Result<()> {
+    fn start(&mut self, name: String, run: impl FnOnce(Arc<Inner>) + Send + 'static) -> std::io::Result<()> {
         let inner = self.inner.clone();
-        self.threads.push(std::thread::Builder::new().name(name).spawn(move || run(&inner))?);
+        self.threads.push(std::thread::Builder::new().name(name).spawn(move || run(inner))?);
         Ok(())
     }
 
@@ -300,19 +329,25 @@ impl Pool {
     /// The same for work of low priority that network threads may do, too, while they have nothing else to do. It must not block
     /// there ([`crate::on_network_thread`]), and must be over, or leave a rest, as soon as others wait ([`crate::others_wait`]).
     pub fn spawn_aside(&self, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        let kind = Kind { class: Class::Batch, is_aside: true, is_rest: false };
+        let kind = Kind { class: Class::Batch, is_aside: true, place: Place::New };
         self.inner.clone().spawn_call(kind, call, Box::new(f));
     }
 
     /// Queues what is left of such a call, to be next.
     pub fn spawn_rest(&self, rest: Rest, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        let kind = Kind { class: Class::Batch, is_aside: rest == Rest::Anywhere, is_rest: true };
+        let kind = Kind { class: Class::Batch, is_aside: rest == Rest::Anywhere, place: Place::First };
         self.inner.clone().spawn_call(kind, call, Box::new(f));
     }
 
     /// Queues the rest of a scan, to be next. It runs here, but had better elsewhere ([`Pool::is_out_of_place`]).
     pub fn move_scan(&self, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        let kind = Kind { class: self.inner.class_of_scan(Instant::now()), is_aside: false, is_rest: true };
+        let kind = Kind { class: self.inner.class_of_scan(Instant::now()), is_aside: false, place: Place::First };
+        self.inner.clone().spawn_call(kind, call, Box::new(f));
+    }
+
+    /// Queues the rest of a scan behind those that wait.
+    pub fn put_scan_off(&self, call: Call, f: impl FnOnce(Call) + Send + 'static) {
+        let kind = Kind { class: self.inner.class_of_scan(Instant::now()), is_aside: false, place: Place::Last };
         self.inner.clone().spawn_call(kind, call, Box::new(f));
     }
 
@@ -325,6 +360,12 @@ impl Pool {
             self.inner.scarcity.begin(now);
         }
         here.is_some_and(|here| self.inner.class_of_scan(now).group() != here)
+    }
+
+    /// Whether scans wait that the calling thread of the pool could do.
+    pub fn keeps_scans_waiting(&self) -> bool {
+        let class = GROUP.get().and_then(Group::scans);
+        class.is_some_and(|class| !self.inner.state.lock().queues[class as usize].jobs.is_empty())
     }
 
     pub(crate) fn behind(&self) -> &Behind {
@@ -454,19 +495,21 @@ impl Inner {
 
     /// Makes and queues a job if there is room.
     fn push(&self, kind: Kind, make: impl FnOnce() -> Option<Job>) -> bool {
-        let Kind { class, is_aside, is_rest } = kind;
+        let Kind { class, is_aside, place } = kind;
         let mut state = self.state.lock();
         let (present, stopped) = (state.present, state.stopped);
         let host = state.hosts.first().filter(|_| is_aside).cloned();
         let wakes = host.is_none() || state.queues[class as usize].running < state.spare;
         let queue = &mut state.queues[class as usize];
-        if stopped || (!is_rest && queue.jobs.len() >= queue.max_queued) {
+        // Who ends makes room, and takes it.
+        let wakes = wakes && queue.has_room();
+        if stopped || (place == Place::New && queue.jobs.len() >= queue.max_queued) {
             return false;
         }
         let Some(job) = make() else { return false };
         queue.enter(present);
         let waiting = Waiting { job, is_aside };
-        if is_rest {
+        if place == Place::First {
             queue.jobs.push_front(waiting)
         } else {
             queue.jobs.push_back(waiting)
@@ -488,9 +531,33 @@ impl Inner {
         &self.work[class.group() as usize]
     }
 
+    /// The calling thread, which does a job of the class, waits for a disk, or has done so.
+    fn waits(&self, class: Class, wait: Wait) {
+        let mut state = self.state.lock();
+        let queue = &mut state.queues[class as usize];
+        let makes_room = match wait {
+            Wait::Begins => {
+                queue.reading += 1;
+                !queue.jobs.is_empty()
+            }
+            Wait::Ends => {
+                queue.reading -= 1;
+                false
+            }
+        };
+        drop(state);
+        if makes_room {
+            self.of(class).notify_one();
+        }
+    }
+
     /// A thread's life.
-    fn run(&self, group: Group) {
+    fn run(self: Arc<Inner>, group: Group) {
         GROUP.set(Some(group));
+        if let Some(class) = group.scans() {
+            let inner = self.clone();
+            disk_time::tell(move |wait| inner.waits(class, wait));
+        }
         let mut state = self.state.lock();
         loop {
             let Some((class, Waiting { job, is_aside })) = state.next(group) else {
@@ -504,7 +571,7 @@ impl Inner {
             self.aside.fetch_sub(usize::from(is_aside), Relaxed);
             drop(state);
             let started = Instant::now();
-            let is_scan = matches!(group, Group::Scan | Group::WeightedScan);
+            let is_scan = group.scans().is_some();
             self.scans.fetch_add(usize::from(is_scan), Relaxed);
             if group == Group::Batch {
                 self.scarcity.begin(started);
@@ -551,6 +618,11 @@ impl Queue {
             self.clock = self.clock.max(present);
         }
     }
+
+    /// Whether another job may start.
+    fn has_room(&self) -> bool {
+        self.running - self.reading < self.max_running
+    }
 }
 
 impl State {
@@ -561,7 +633,7 @@ impl State {
         if group == Group::Batch && leaves_some && batch.running < batch.max_running {
             return Some((Class::Batch as usize, take_first(&mut batch.jobs, false)?));
         }
-        let runnable = |q: &Queue| !q.jobs.is_empty() && q.running < q.max_running;
+        let runnable = |q: &Queue| !q.jobs.is_empty() && q.has_room();
         let mine = |class: usize| Class::ALL[class].group() == group;
         let candidates = self.queues.iter().enumerate().filter(|(class, q)| mine(*class) && runnable(q));
         let (class, _) = candidates.min_by_key(|(_, q)| q.clock)?;
@@ -592,7 +664,7 @@ impl State {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX / 2);
         queue.clock = (queue.clock + took / queue.weight).saturating_sub(expected_ns / queue.weight);
         queue.expected_ns = (queue.expected_ns * 7 + took) / 8;
-        let was_full = queue.running == queue.max_running;
+        let was_full = !queue.has_room();
         queue.running -= 1;
         was_full && !queue.jobs.is_empty()
     }

@@ -2,12 +2,11 @@
 //!
 //! ```text
 //! wanted   m a r t i t e       its three rarest bytes, by their places: m 0, r 2, i 4
-//! cell     … E M A R T I N …   64 places at a time, each a bit: where is an m, where an r, where an i?
-//!              1 . . . . .     m, moved by 4
-//!              . . 1 . . .     r, moved by 2
-//!              . . . . 1 .     i: all three meet here
+//! cell     … E M A R T I N …   is there an m 0 bytes from here, an r 2 from here, and an i 4 from here? 64 places at a time
+//!              ↑
 //! ```
-//! Only where they meet is the whole text compared. Each byte is loaded once, and tells whether it is ASCII, too.
+//! Only where all three are is the whole text compared. So the bytes are loaded three times, from places that overlap: that is cheaper
+//! than to move the bits of what is loaded once. Those of one load tell whether they are ASCII, too.
 
 use super::Input;
 use crate::error::Result;
@@ -38,8 +37,6 @@ struct Probe {
     byte: u8,
     /// Its place; less than [`WIDE`].
     at: usize,
-    /// How far the last of the probes is behind it.
-    before_last: u32,
 }
 
 pub(super) fn decode(input: &Input<'_>) -> Result<Substring> {
@@ -94,7 +91,7 @@ fn probes(wanted: &[u8]) -> [Probe; PROBES] {
     places.sort_unstable();
     let mut probes = [Probe::default(); PROBES];
     if let Some(last) = places.last() {
-        let probe = |at: usize| Probe { byte: wanted[at] | FOLD, at, before_last: (last - at) as u32 };
+        let probe = |at: usize| Probe { byte: wanted[at] | FOLD, at };
         // A short text has fewer: its last byte counts more than once.
         probes.iter_mut().enumerate().for_each(|(i, to)| *to = probe(places.get(i).copied().unwrap_or(*last)));
     }
@@ -113,93 +110,94 @@ impl Loop for Search<'_> {
 
     #[inline(always)]
     fn run<B: Bytes>(self) -> Met {
-        let cell = self.cell;
-        let Some(tail) = cell.last_chunk::<WIDE>() else { return self.run_short() };
+        if self.cell.len() >= WIDE + self.reach() {
+            return self.run_in::<B>(self.cell);
+        }
+        let mut padded = [0; 2 * WIDE];
+        padded[..self.cell.len()].copy_from_slice(self.cell);
+        self.run_in::<B>(&padded)
+    }
+}
+
+impl Search<'_> {
+    /// How far the last probe is from where the text begins.
+    #[inline(always)]
+    fn reach(&self) -> usize {
+        let [.., last] = self.probes;
+        last.at
+    }
+
+    /// `bytes`: the cell, and perhaps others behind it, at least [`WIDE`] and what the probes reach.
+    #[inline(always)]
+    fn run_in<B: Bytes>(&self, bytes: &[u8]) -> Met {
+        let [first, second, third] = self.probes;
         let mut places = Places::<B>::new(self.probes);
-        let (chunks, rest) = cell.as_chunks::<WIDE>();
-        let (mut from, mut ahead) = (0, LinesAhead::of(cell.as_ptr(), AHEAD_BYTES));
-        for chunk in chunks {
+        let chunks = |probe: Probe| bytes[probe.at..].as_chunks::<WIDE>().0;
+        let (mut from, mut ahead) = (0, LinesAhead::of(bytes.as_ptr(), AHEAD_BYTES));
+        for ((first, second), third) in chunks(first).iter().zip(chunks(second)).zip(chunks(third)) {
             ahead.ask();
-            let met = places.met(B::load(chunk), 0);
+            let met = places.met([first, second, third]);
             if met != 0 && self.is_among(from, met) {
                 return Met::Wanted;
             }
             from += WIDE;
         }
-        if !rest.is_empty() {
-            ahead.ask();
-            // Those of the last bytes that were looked at before are left out.
-            let met = places.met(B::load(tail), (WIDE - rest.len()) as u32);
-            if met != 0 && self.is_among(from, met) {
+        // The last ones, some of which were looked at before.
+        let last = |probe: Probe| bytes[..bytes.len() - third.at + probe.at].last_chunk::<WIDE>();
+        if let (Some(first), Some(second), Some(third)) = (last(first), last(second), last(third)) {
+            let met = places.met([first, second, third]);
+            if met != 0 && self.is_among(bytes.len() - self.reach() - WIDE, met) {
                 return Met::Wanted;
             }
+            places.see(third);
         }
+        // And those that are before the first probe.
+        bytes.first_chunk().into_iter().for_each(|start| places.see(start));
         if places.all_ascii() { Met::Nothing } else { Met::OtherCharacters }
     }
-}
 
-impl Search<'_> {
-    /// In a cell of less than [`WIDE`] bytes.
-    #[inline(always)]
-    fn run_short(&self) -> Met {
-        let [first, ..] = self.probes;
-        let mut places = self.cell.iter().enumerate().filter(|(_, byte)| **byte | FOLD == first.byte);
-        if places.any(|(at, _)| self.is_at(at, first)) { Met::Wanted } else { Met::no(self.cell) }
-    }
-
-    /// Whether the text has its last probe at one of these bits' places.
+    /// Whether the text begins at one of these bits' places.
     #[cold]
     fn is_among(&self, from: usize, mut bits: u64) -> bool {
-        let [.., last] = self.probes;
         while bits != 0 {
-            if self.is_at(from + bits.trailing_zeros() as usize, last) {
+            let at = from + bits.trailing_zeros() as usize;
+            let text = self.cell.get(at..).and_then(|text| text.get(..self.wanted.len()));
+            if text.is_some_and(|text| text.eq_ignore_ascii_case(self.wanted)) {
                 return true;
             }
             bits &= bits - 1;
         }
         false
     }
-
-    /// Whether the text stands where a probe was met.
-    fn is_at(&self, met: usize, probe: Probe) -> bool {
-        let text = met.checked_sub(probe.at).and_then(|at| self.cell.get(at..)?.get(..self.wanted.len()));
-        text.is_some_and(|text| text.eq_ignore_ascii_case(self.wanted))
-    }
 }
 
-/// Where the probes are in the bytes that are looked at, and in those before them.
+/// Where the probes are.
 struct Places<B> {
-    /// All but the last, and how far that is behind each.
-    earlier: [(B, u32); PROBES - 1],
-    last: B,
-    /// Bits of `earlier` in the bytes before, which were moved into those that come.
-    carried: [u64; PROBES - 1],
+    probes: [B; PROBES],
     fold: B,
-    /// All bytes so far, put together.
+    /// All bytes that were seen, put together.
     all: B,
 }
 
 impl<B: Bytes> Places<B> {
     #[inline(always)]
-    fn new([first, second, last]: [Probe; PROBES]) -> Places<B> {
-        let earlier = [first, second].map(|probe| (B::splat(probe.byte), probe.before_last));
-        let last = B::splat(last.byte);
-        Places { earlier, last, carried: [0; PROBES - 1], fold: B::splat(FOLD), all: B::splat(0) }
+    fn new([first, second, third]: [Probe; PROBES]) -> Places<B> {
+        let probes = [B::splat(first.byte), B::splat(second.byte), B::splat(third.byte)];
+        Places { probes, fold: B::splat(FOLD), all: B::splat(0) }
     }
 
-    /// A bit wherever the last probe is and the others are before it; without the first `known` bytes.
+    /// A bit wherever each probe is in its bytes. Those of the first one are seen.
     #[inline(always)]
-    fn met(&mut self, bytes: B, known: u32) -> u64 {
-        let bytes = bytes.or(self.fold);
-        self.all = self.all.or(bytes);
-        let mut met = bytes.same(self.last) >> known;
-        for ((byte, before_last), carried) in self.earlier.iter().zip(&mut self.carried) {
-            let here = bytes.same(*byte) >> known;
-            met &= here << before_last | *carried;
-            // In two steps: all 64 bits go where it is the place of the last one, too, and one shift cannot do that.
-            *carried = here >> 1 >> (WIDE as u32 - 1 - before_last);
-        }
-        met
+    fn met(&mut self, [first, second, third]: [&[u8; WIDE]; PROBES]) -> u64 {
+        let first = B::load(first).or(self.fold);
+        let (second, third) = (B::load(second).or(self.fold), B::load(third).or(self.fold));
+        self.all = self.all.or(first);
+        B::same_in_all([(first, self.probes[0]), (second, self.probes[1]), (third, self.probes[2])])
+    }
+
+    #[inline(always)]
+    fn see(&mut self, bytes: &[u8; WIDE]) {
+        self.all = self.all.or(B::load(bytes));
     }
 
     #[inline(always)]

@@ -33,6 +33,8 @@ const BATCH_SLICE_CELLS: u64 = 500;
 const ON_POOL_SLICE: Duration = Duration::from_micros(100);
 const FIRST_ON_POOL_CELLS: u64 = 1_000;
 const ON_POOL_CELLS: std::ops::RangeInclusive<u64> = 50..=20_000;
+/// How long one goes on there while others wait: most have ended then, and their answers are sent while the processor's caches have them.
+const ON_POOL_TURN: Duration = Duration::from_millis(4);
 /// How long one of low priority goes on at most on a network thread that has nothing else to do; and about how long a slice of it is
 /// there, whose cells may be small or large, in the processor's cache or not.
 const ASIDE: Duration = Duration::from_micros(200);
@@ -207,7 +209,7 @@ impl RegionServer {
 
     fn scan_to_its_end(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
         let files = self.ctx.stores.files.clone();
-        let stands_back = work.toll.is_batch();
+        let (stands_back, turn_began) = (work.toll.is_batch(), Instant::now());
         work.limits.pause_after_cells = if stands_back { BATCH_SLICE_CELLS } else { FIRST_ON_POOL_CELLS };
         loop {
             if call.conn.is_closed() {
@@ -227,6 +229,9 @@ impl RegionServer {
                     work.limits.pause_after_cells = next_on_pool(cells, took, self.pool.crowd_of_scans());
                     if self.pool.is_out_of_place() {
                         return self.pool.move_scan(call, self.rest_of_scan(work));
+                    }
+                    if turn_began.elapsed() >= ON_POOL_TURN && self.pool.keeps_scans_waiting() {
+                        return self.pool.put_scan_off(call, self.rest_of_scan(work));
                     }
                     stand_aside();
                 }

@@ -5,3 +5,4 @@ mod compactions;
 mod gets;
 mod multi_parts;
 mod rig;
+mod scans;

@@ -88,6 +88,7 @@ pub struct Rig {
     pub regions: Arc<RegionServer>,
     server: Server,
     pub client: Arc<Client>,
+    pub pool: Arc<Pool>,
     pub limit: usize,
 }
 
@@ -141,7 +142,7 @@ impl Rig {
         let (pool, alone) = (Pool::new(pool).unwrap(), Arc::new(Alone));
         let (ours, alone) = (background.clone(), alone.clone());
         let regions =
-            RegionServer::start(server_name(), ctx.clone(), options, ours, pool, alone.clone(), alone).unwrap();
+            RegionServer::start(server_name(), ctx.clone(), options, ours, pool.clone(), alone.clone(), alone).unwrap();
         for table in ["free", "slow"] {
             let (info, family) = (region_of(table), FamilyDescriptor::new("f"));
             let table = Arc::new(set(TableDescriptor::new(info.table().clone()).with_family(family)));
@@ -161,7 +162,7 @@ impl Rig {
         let server = Server::bind(addr, service, ServerOptions::default(), Shards::start(1).unwrap()).unwrap();
         let options = ClientOptions::new("ClientService");
         let client = Arc::new(Client::connect(server.local_addr(), &options).await.unwrap());
-        Rig { fs, background, regions, server, client, limit }
+        Rig { fs, background, regions, server, client, pool, limit }
     }
 
     pub async fn has(&self, table: &str, row: &str) -> bool {

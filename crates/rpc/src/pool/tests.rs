@@ -96,6 +96,50 @@ fn scans_run_on_threads_of_their_own_that_stand_back() {
 }
 
 #[test]
+fn a_scan_that_waits_for_a_disk_leaves_room_for_another() {
+    let mut classes = [ANY; CLASSES];
+    classes[Class::Scan as usize].max_running = 1;
+    let pool = Pool::new(PoolOptions { scan_threads: 2, classes, ..PoolOptions::new(2) }).unwrap();
+    let (disk, reading) = mpsc::channel::<()>();
+    let (done, all) = mpsc::channel();
+    let read = done.clone();
+    let reads = move || {
+        // Ends when the sender is gone.
+        let _ = disk_time::timed(|| reading.recv());
+        read.send("read").unwrap();
+    };
+    spawn(&pool, Class::Scan, Box::new(reads)).unwrap();
+    spawn(&pool, Class::Scan, Box::new(move || done.send("other").unwrap())).unwrap();
+    assert_eq!(all.recv(), Ok("other"));
+    drop(disk);
+    assert_eq!(all.iter().collect::<Vec<_>>(), ["read"]);
+    let release = hold(&pool, Class::Scan, 1);
+    let (late, done) = mpsc::channel();
+    spawn(&pool, Class::Scan, Box::new(move || late.send(()).unwrap())).unwrap();
+    assert_eq!(pool.queued(Class::Scan), (1, 1), "no room is left twice");
+    drop(release);
+    done.recv().unwrap();
+}
+
+#[test]
+fn what_is_put_off_comes_behind_those_that_wait_and_is_never_refused() {
+    let pool = pool(1, [ClassOptions { max_queued: 1, ..ANY }; CLASSES]);
+    let (done, all) = mpsc::channel();
+    let push = |place, name: &'static str| {
+        let (done, scans) = (done.clone(), pool.clone());
+        let job = Box::new(move || done.send((name, scans.keeps_scans_waiting())).unwrap());
+        pool.inner.push(Kind { class: Class::Scan, is_aside: false, place }, || Some(job))
+    };
+    let release = hold(&pool, Class::Scan, 1);
+    assert!(push(Place::New, "new") && !push(Place::New, "refused"));
+    assert!(push(Place::Last, "put off") && push(Place::First, "moved"));
+    assert!(!pool.keeps_scans_waiting(), "this is no thread of the pool");
+    drop(release);
+    let order: Vec<_> = all.iter().take(3).collect();
+    assert_eq!(order, [("moved", true), ("new", true), ("put off", false)]);
+}
+
+#[test]
 fn scans_go_where_they_get_something() {
     let pool = pool(1, [ANY; CLASSES]);
     if martite_env::thread::RunDelay::open().is_err() {
@@ -150,7 +194,7 @@ fn what_is_for_hosts_is_left_to_them_while_there_are_any() {
     let push = |is_aside, name: &'static str| {
         let done = done.clone();
         let job = Box::new(move || done.send(name).unwrap());
-        assert!(pool.inner.push(Kind { class: Class::Batch, is_aside, is_rest: false }, || Some(job)));
+        assert!(pool.inner.push(Kind { class: Class::Batch, is_aside, place: Place::New }, || Some(job)));
     };
     pool.begin_hosting(host.clone(), 0);
     push(true, "first aside");
