@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 thread_local! {
     static WAITED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    static TOLD: RefCell<Option<Box<dyn Fn(Wait)>>> = const { RefCell::new(None) };
+    static TOLD: RefCell<Option<Told>> = const { RefCell::new(None) };
 }
+
+type Told = Box<dyn Fn(Wait)>;
 
 /// What a thread does about a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
