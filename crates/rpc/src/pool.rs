@@ -214,7 +214,7 @@ struct Kind {
 /// Where a job queues.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Behind all others, if there is room.
+    /// Behind all others, if the queue is not full.
     New,
     /// The rest of one that has begun: before all others, however many there are.
     First,

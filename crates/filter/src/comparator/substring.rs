@@ -133,7 +133,7 @@ impl Search<'_> {
         let [first, second, third] = self.probes;
         let mut places = Places::<B>::new(self.probes);
         let chunks = |probe: Probe| bytes[probe.at..].as_chunks::<WIDE>().0;
-        let (mut from, mut ahead) = (0, LinesAhead::of(bytes.as_ptr(), AHEAD_BYTES));
+        let (mut from, mut ahead) = (0, LinesAhead::of(self.cell.as_ptr(), AHEAD_BYTES));
         for ((first, second), third) in chunks(first).iter().zip(chunks(second)).zip(chunks(third)) {
             ahead.ask();
             let met = places.met([first, second, third]);
