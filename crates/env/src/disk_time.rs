@@ -10,43 +10,16 @@ thread_local! {
     static TOLD: RefCell<Option<Told>> = const { RefCell::new(None) };
 }
 
-type Told = Box<dyn Fn(Wait)>;
+type Told = Box<dyn Fn()>;
 
-/// What a thread does about a disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
-    Begins,
-    Ends,
-}
-
-/// From now on `told` hears when this thread begins to wait for a disk, and when it has done so.
-pub fn tell(told: impl Fn(Wait) + 'static) {
+/// From now on `told` hears each time this thread is about to wait for a disk.
+pub fn tell(told: impl Fn() + 'static) {
     TOLD.set(Some(Box::new(told)));
-}
-
-/// Tells of a wait.
-struct Telling;
-
-impl Telling {
-    fn begin() -> Telling {
-        Telling::say(Wait::Begins);
-        Telling
-    }
-
-    fn say(what: Wait) {
-        TOLD.with_borrow(|told| told.iter().for_each(|told| told(what)));
-    }
-}
-
-impl Drop for Telling {
-    fn drop(&mut self) {
-        Telling::say(Wait::Ends);
-    }
 }
 
 /// Does `read`, which reads from a disk, and says how long that took.
 pub fn timed<T>(read: impl FnOnce() -> T) -> (T, Duration) {
-    let _telling = Telling::begin();
+    TOLD.with_borrow(|told| told.iter().for_each(|told| told()));
     let began = Instant::now();
     let outcome = read();
     let took = began.elapsed();
@@ -73,13 +46,10 @@ mod tests {
     }
 
     #[test]
-    fn who_is_told_hears_of_the_wait_before_and_after_it() {
+    fn who_is_told_hears_of_the_wait_before_it() {
         let (said, heard) = std::sync::mpsc::channel();
-        let all = || heard.try_iter().collect::<Vec<_>>();
-        tell(move |wait| said.send(wait).unwrap());
-        assert_eq!(timed(all).0, [Wait::Begins]);
-        assert_eq!(all(), [Wait::Ends]);
-        assert!(std::panic::catch_unwind(|| timed(|| panic!("as asked"))).is_err());
-        assert_eq!(all(), [Wait::Begins, Wait::Ends]);
+        tell(move || said.send(()).unwrap());
+        assert_eq!(timed(|| heard.try_iter().count()).0, 1);
+        assert_eq!(heard.try_iter().count(), 0);
     }
 }

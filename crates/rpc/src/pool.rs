@@ -10,7 +10,7 @@
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
 //! Scan  threads of its own, which take what all others leave, or have a small weight where that is nothing (`scarcity`), and
-//!       make way after each slice; as many at once as there are processors, but for those that wait for a disk
+//!       make way after each slice; as many at once as there are processors, but for those that read from a disk
 //! Batch threads that take what all others leave; what was spawned `aside` network threads may take, too (`aside`)
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
@@ -27,7 +27,7 @@ use std::sync::atomic::{
 };
 use std::time::{Duration, Instant};
 
-use martite_env::disk_time::{self, Wait};
+use martite_env::disk_time;
 use parking_lot::{Condvar, Mutex};
 
 use crate::hop::Behind;
@@ -105,7 +105,7 @@ pub struct ClassOptions {
     pub weight: u32,
     /// Jobs waiting beyond this are refused.
     pub max_queued: usize,
-    /// Threads this class may hold at once; at least 1. Threads for scans that wait for a disk do not count.
+    /// Threads this class may hold at once; at least 1. Scans that read from a disk do not count.
     pub max_running: usize,
 }
 
@@ -240,7 +240,7 @@ pub enum Rest {
 struct Queue {
     jobs: VecDeque<Waiting>,
     running: usize,
-    /// Of them, those that wait for a disk and leave room for others meanwhile.
+    /// Of them, those that read from a disk and leave room for others.
     reading: usize,
     max_running: usize,
     max_queued: usize,
@@ -457,6 +457,8 @@ fn overloaded(class: Class) -> Exception {
 thread_local! {
     /// Of a thread of the pool.
     static GROUP: Cell<Option<Group>> = const { Cell::new(None) };
+    /// The job that it does leaves room for another.
+    static READS: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Inner {
@@ -531,22 +533,18 @@ impl Inner {
         &self.work[class.group() as usize]
     }
 
-    /// The calling thread, which does a job of the class, waits for a disk, or has done so.
-    fn waits(&self, class: Class, wait: Wait) {
+    /// The job of the class that the calling thread does reads from a disk, and leaves room for another until it ends. That it does
+    /// so between two reads, too, spares waking a thread for each of them that finds no room any more.
+    fn leaves_room(&self, class: Class) {
+        if READS.replace(true) {
+            return;
+        }
         let mut state = self.state.lock();
         let queue = &mut state.queues[class as usize];
-        let makes_room = match wait {
-            Wait::Begins => {
-                queue.reading += 1;
-                !queue.jobs.is_empty()
-            }
-            Wait::Ends => {
-                queue.reading -= 1;
-                false
-            }
-        };
+        queue.reading += 1;
+        let is_wanted = !queue.jobs.is_empty();
         drop(state);
-        if makes_room {
+        if is_wanted {
             self.of(class).notify_one();
         }
     }
@@ -556,7 +554,7 @@ impl Inner {
         GROUP.set(Some(group));
         if let Some(class) = group.scans() {
             let inner = self.clone();
-            disk_time::tell(move |wait| inner.waits(class, wait));
+            disk_time::tell(move || inner.leaves_room(class));
         }
         let mut state = self.state.lock();
         loop {
@@ -585,6 +583,9 @@ impl Inner {
                 _ => {}
             }
             state = self.state.lock();
+            if READS.take() {
+                state.queues[class].reading -= 1;
+            }
             if state.end(class, expected, took) {
                 // This class held back jobs that another thread may take now.
                 self.of(Class::ALL[class]).notify_one();

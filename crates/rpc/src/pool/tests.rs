@@ -96,7 +96,7 @@ fn scans_run_on_threads_of_their_own_that_stand_back() {
 }
 
 #[test]
-fn a_scan_that_waits_for_a_disk_leaves_room_for_another() {
+fn a_scan_that_reads_from_a_disk_leaves_room_for_another() {
     let mut classes = [ANY; CLASSES];
     classes[Class::Scan as usize].max_running = 1;
     let pool = Pool::new(PoolOptions { scan_threads: 2, classes, ..PoolOptions::new(2) }).unwrap();
@@ -113,6 +113,10 @@ fn a_scan_that_waits_for_a_disk_leaves_room_for_another() {
     assert_eq!(all.recv(), Ok("other"));
     drop(disk);
     assert_eq!(all.iter().collect::<Vec<_>>(), ["read"]);
+    // The job has ended; its thread is about to.
+    while pool.queued(Class::Scan) != (0, 0) {
+        std::thread::yield_now();
+    }
     let release = hold(&pool, Class::Scan, 1);
     let (late, done) = mpsc::channel();
     spawn(&pool, Class::Scan, Box::new(move || late.send(()).unwrap())).unwrap();
