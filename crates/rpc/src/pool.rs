@@ -15,7 +15,7 @@
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
 //! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds. More of them
-//! than processors would have more answers under way than the processor's caches hold, and none done sooner.
+//! than processors would be done no sooner, and take more of the processor for what they return (docs/benchmarks-log.md).
 
 use std::cell::Cell;
 use std::collections::VecDeque;

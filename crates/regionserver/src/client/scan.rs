@@ -33,7 +33,7 @@ const BATCH_SLICE_CELLS: u64 = 500;
 const ON_POOL_SLICE: Duration = Duration::from_micros(100);
 const FIRST_ON_POOL_CELLS: u64 = 1_000;
 const ON_POOL_CELLS: std::ops::RangeInclusive<u64> = 50..=20_000;
-/// How long one goes on there while others wait: most have ended then, and their answers are sent while the processor's caches have them.
+/// How long one goes on there while others wait: most have ended then.
 const ON_POOL_TURN: Duration = Duration::from_millis(4);
 /// How long one of low priority goes on at most on a network thread that has nothing else to do; and about how long a slice of it is
 /// there, whose cells may be small or large, in the processor's cache or not.
