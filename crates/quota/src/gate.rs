@@ -15,9 +15,9 @@
 use crate::cost::{Amounts, CapacityUnits, Cost};
 use crate::limiter::Limiter;
 use crate::plan::{Key, Limit, Owner, Plan, Share};
+use crate::refusal::Refusal;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
-use std::fmt;
 use std::sync::Arc;
 
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -67,23 +67,49 @@ pub enum Answer {
     Refused(Box<Refusal>),
 }
 
-/// Where a call is to wait, what it costs, and what it said of itself.
+/// Where a call is to wait, what it is expected to cost, and what it said of itself.
 #[derive(Debug)]
 pub struct Place {
     lane: u32,
-    amounts: Amounts,
+    expected: Expected,
     operation: Operation,
     cost: Cost,
     size_bytes: usize,
     deadline_ns: Option<u64>,
 }
 
+impl Place {
+    /// What the call holds of memory, if that is not what it had said.
+    pub fn holding(self, size_bytes: usize) -> Place {
+        Place { size_bytes, ..self }
+    }
+}
+
 /// What [`Gate::wake`] gives out.
 #[derive(Debug)]
 pub struct Woken<T> {
-    pub pass: Vec<(T, Ticket)>,
+    pub pass: Vec<Passed<T>>,
     /// Nobody waits for these any more.
     pub gone: Vec<T>,
+}
+
+/// A call whose turn has come.
+#[derive(Debug)]
+pub struct Passed<T> {
+    pub item: T,
+    pub ticket: Ticket,
+    /// What it said of its cost.
+    pub cost: Cost,
+}
+
+/// A call that is to arrive anew, with what it said of itself.
+#[derive(Debug)]
+pub struct Returned<T> {
+    pub item: T,
+    pub operation: Operation,
+    pub cost: Cost,
+    pub size_bytes: usize,
+    pub deadline_ns: Option<u64>,
 }
 
 impl<T> Default for Woken<T> {
@@ -97,41 +123,10 @@ impl<T> Default for Woken<T> {
 pub struct Ticket {
     lane: u32,
     generation: u64,
-    operation: Operation,
-    charged: Amounts,
+    pub operation: Operation,
+    charged: Cost,
     /// How long it has waited.
     pub parked_ns: u64,
-}
-
-/// Why a call is not even parked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    pub owner: Owner,
-    pub limit: Limit,
-    /// After this time its turn would come.
-    pub wait_ns: u64,
-    /// Calls of this user that wait.
-    pub parked: usize,
-}
-
-impl fmt::Display for Refusal {
-    /// The words up to the duration are those that HBase's client reads.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = self.wait_ns.div_ceil(1_000_000);
-        write!(f, "{} - wait ", self.limit.kind.phrase())?;
-        let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
-        let plural = |n| if n == 1 { "" } else { "s" };
-        if hours > 0 {
-            write!(f, "{hours}hr{}, ", plural(hours))?;
-        }
-        if minutes > 0 {
-            write!(f, "{minutes}min{}, ", plural(minutes))?;
-        }
-        if seconds > 0 {
-            write!(f, "{seconds}sec, ")?;
-        }
-        write!(f, "{}ms; {}, LIMIT => {}, {} calls wait", ms % 1000, self.owner, self.limit, self.parked)
-    }
 }
 
 /// The limiters of one owner.
@@ -187,7 +182,8 @@ struct Expected {
 struct Parked<T> {
     item: T,
     operation: Operation,
-    amounts: Amounts,
+    /// What was expected of it when it counted among those that wait.
+    expected: Expected,
     size_bytes: usize,
     since_ns: u64,
     /// Counts those that were ever parked.
@@ -244,42 +240,69 @@ impl<T> Gate<T> {
 
     /// A call comes.
     pub fn ask(&mut self, request: &Request<'_>, now_ns: u64) -> Answer {
+        let mut answer = Answer::Free;
+        self.ask_alike(std::iter::once(request.clone()), now_ns, |only| answer = only);
+        answer
+    }
+
+    /// Calls come together that are alike in key, operation and cost; `told` is given what becomes of each, in their order.
+    pub fn ask_alike<'r>(
+        &mut self,
+        requests: impl Iterator<Item = Request<'r>>,
+        now_ns: u64,
+        mut told: impl FnMut(Answer),
+    ) {
+        let mut requests = requests.peekable();
+        let Some(first) = requests.peek() else { return };
+        let Some((id, expected)) = self.enter(first, now_ns) else { return requests.for_each(|_| told(Answer::Free)) };
+        let charged = expected.cost(first.operation, first.cost);
+        let (amounts, mut unparked) = (charged.amounts(self.units), Held::default());
+        for request in requests {
+            // Who comes after one that waits does not pass before it.
+            let passes = unparked.calls == 0 && self.passes(id, &amounts, now_ns);
+            told(if passes {
+                self.charge(id, &amounts, now_ns);
+                let (operation, generation) = (request.operation, self.generation);
+                Answer::Passes(Ticket { lane: id, generation, operation, charged, parked_ns: 0 })
+            } else if let Some(refusal) = self.refusal(id, &request, (&amounts, unparked), now_ns) {
+                Answer::Refused(Box::new(refusal))
+            } else {
+                let Request { operation, cost, size_bytes, deadline_ns, .. } = request;
+                unparked.add(size_bytes);
+                Answer::Waits(Place { lane: id, expected, operation, cost, size_bytes, deadline_ns })
+            });
+        }
+    }
+
+    /// The lane of a call that something limits, and what those before it took.
+    fn enter(&mut self, request: &Request<'_>, now_ns: u64) -> Option<(u32, Expected)> {
         if self.plan.is_empty() {
-            return Answer::Free;
+            return None;
         }
         let id = self.lane(request.key, Class::of(&request.cost), now_ns);
-        let Some(lane) = self.lanes.get_mut(&id) else { return Answer::Free };
+        let lane = self.lanes.get_mut(&id)?;
         lane.used_ns = now_ns;
-        if lane.path.is_empty() {
-            return Answer::Free;
-        }
-        let amounts = lane.expected(request.operation, request.cost).amounts(self.units);
-        if lane.parked.is_empty() && self.is_due(id, &amounts, now_ns) && !self.is_behind(id, now_ns) {
-            self.charge(id, &amounts, now_ns);
-            let (operation, generation) = (request.operation, self.generation);
-            return Answer::Passes(Ticket { lane: id, generation, operation, charged: amounts, parked_ns: 0 });
-        }
-        match self.refusal(id, request, &amounts, now_ns) {
-            Some(refusal) => Answer::Refused(Box::new(refusal)),
-            None => {
-                let Request { operation, cost, size_bytes, deadline_ns, .. } = *request;
-                Answer::Waits(Place { lane: id, amounts, operation, cost, size_bytes, deadline_ns })
-            }
-        }
+        (!lane.path.is_empty()).then(|| (id, lane.expected[request.operation as usize]))
+    }
+
+    fn passes(&self, id: u32, amounts: &Amounts, now_ns: u64) -> bool {
+        let is_empty = self.lanes.get(&id).is_some_and(|lane| lane.parked.is_empty());
+        is_empty && self.is_due(id, amounts, now_ns) && !self.is_behind(id, now_ns)
     }
 
     /// A call that was just told to wait; [`Gate::wake`] gives `item` back when its turn has come.
     pub fn park(&mut self, place: Place, item: T, now_ns: u64) {
-        let Place { lane: id, amounts, operation, cost, size_bytes, deadline_ns } = place;
+        let Place { lane: id, expected, operation, cost, size_bytes, deadline_ns } = place;
         let Some(lane) = self.lanes.get_mut(&id) else { return };
         match self.held.get_mut(&lane.key.user) {
             Some(held) => held.add(size_bytes),
             None => self.held.entry(lane.key.user.clone()).or_default().add(size_bytes),
         }
-        lane.queued.add(&amounts);
         self.serial += 1;
         let (since_ns, serial) = (now_ns, self.serial);
-        lane.parked.push_back(Parked { item, operation, amounts, size_bytes, since_ns, serial, deadline_ns, cost });
+        let parked = Parked { item, operation, expected, size_bytes, since_ns, serial, deadline_ns, cost };
+        lane.queued.add(&parked.amounts(self.units));
+        lane.parked.push_back(parked);
         if lane.parked.len() == 1 {
             self.schedule(id, now_ns);
         }
@@ -314,12 +337,12 @@ impl<T> Gate<T> {
         let Some(lane) = self.lanes.get_mut(&ticket.lane) else { return };
         lane.under_way = lane.under_way.saturating_sub(1);
         lane.learn(ticket.operation, &cost);
-        let amounts = cost.amounts(self.units);
+        let (all_charged, amounts) = (ticket.charged.amounts(self.units), cost.amounts(self.units));
         let mut sooner = false;
         for (bucket, holds) in &lane.path {
             let Some(bucket) = self.buckets[*bucket].as_mut() else { continue };
             for Counted { limit, limiter, .. } in bucket.limits.iter_mut().filter(|c| c.since <= ticket.generation) {
-                let (charged, took) = (ticket.charged.get(limit.kind), amounts.get(limit.kind));
+                let (charged, took) = (all_charged.get(limit.kind), amounts.get(limit.kind));
                 if took > charged {
                     limiter.charge(took - charged, now_ns);
                 } else if took < charged {
@@ -339,7 +362,7 @@ impl<T> Gate<T> {
 
     /// Other settings. All parked calls come back, oldest first, to arrive anew; what limiters are owed stays, and calls that
     /// have passed are settled with the limiters that they were charged to.
-    pub fn change(&mut self, plan: Plan, now_ns: u64) -> Vec<T> {
+    pub fn change(&mut self, plan: Plan, now_ns: u64) -> Vec<Returned<T>> {
         self.plan = plan;
         self.generation += 1;
         self.due.clear();
@@ -355,7 +378,11 @@ impl<T> Gate<T> {
         self.lanes = lanes;
         self.forget_buckets(now_ns);
         parked.sort_by_key(|p| p.serial);
-        parked.into_iter().map(|p| p.item).collect()
+        let returned = |p: Parked<T>| {
+            let Parked { item, operation, cost, size_bytes, deadline_ns, .. } = p;
+            Returned { item, operation, cost, size_bytes, deadline_ns }
+        };
+        parked.into_iter().map(returned).collect()
     }
 
     /// Takes out those that are `gone` or whose time is over, and forgets what nobody has used for a minute.
@@ -372,7 +399,7 @@ impl<T> Gate<T> {
             lane.parked = staying;
             let mut left = Held::default();
             for parked in leaving {
-                lane.queued.subtract(&parked.amounts);
+                lane.queued.subtract(&parked.amounts(self.units));
                 left.add(parked.size_bytes);
                 out.push(parked.item);
             }
@@ -492,6 +519,21 @@ impl<T> Gate<T> {
         (due_ns, cause)
     }
 
+    /// Whether that is not after `at_ns`.
+    fn is_due_by(
+        &self,
+        id: u32,
+        amounts: &Amounts,
+        ahead: impl Fn(&Bucket, Limit) -> u64,
+        (now_ns, at_ns): (u64, u64),
+    ) -> bool {
+        let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
+        path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref()).all(|bucket| {
+            let mut counting = bucket.limits.iter().filter(|c| amounts.get(c.limit.kind) > 0);
+            counting.all(|c| c.limiter.is_due_by(ahead(bucket, c.limit), now_ns, at_ns))
+        })
+    }
+
     fn is_due(&self, id: u32, amounts: &Amounts, now_ns: u64) -> bool {
         let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
         path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref()).all(|bucket| {
@@ -523,33 +565,46 @@ impl<T> Gate<T> {
     }
 
     /// Whether a call is not to be parked: too many are, or its turn would come after its time.
-    fn refusal(&self, id: u32, request: &Request<'_>, amounts: &Amounts, now_ns: u64) -> Option<Refusal> {
+    /// `unparked`: those before it that wait, cost as much, and are not parked yet.
+    fn refusal(
+        &self,
+        id: u32,
+        request: &Request<'_>,
+        (amounts, unparked): (&Amounts, Held),
+        now_ns: u64,
+    ) -> Option<Refusal> {
         let lane = self.lanes.get(&id)?;
-        let held = self.held.get(&lane.key.user).copied().unwrap_or_default();
+        let mut held = self.held.get(&lane.key.user).copied().unwrap_or_default();
+        (held.calls, held.bytes) = (held.calls + unparked.calls, held.bytes + unparked.bytes);
         let full = held.calls >= self.bounds.calls_per_user
             || (held.calls > 0 && held.bytes + request.size_bytes > self.bounds.bytes_per_user);
         // Lanes are served in turn: of another one only so many come first as there are in this one.
-        let places = lane.parked.len() as u128 + 1;
+        let places = (lane.parked.len() + unparked.calls) as u128 + 1;
         let ahead = |bucket: &Bucket, limit: Limit| {
             let others = bucket.waiting.iter().filter(|other| **other != id).filter_map(|other| self.lanes.get(other));
             let others = others.map(|other| {
                 let (queued, count) = (u128::from(other.queued.get(limit.kind)), other.parked.len().max(1) as u128);
                 queued * places.min(count) / count
             });
-            let own = u128::from(lane.queued.get(limit.kind));
+            let own =
+                u128::from(lane.queued.get(limit.kind)) + unparked.calls as u128 * u128::from(amounts.get(limit.kind));
             u64::try_from(own + others.sum::<u128>()).unwrap_or(u64::MAX)
         };
+        // It has to be done in time, too.
+        let last_ns = request.deadline_ns.map(|at| now_ns.saturating_add(at.saturating_sub(now_ns) / 16 * 15));
+        let is_in_time = || last_ns.is_none_or(|at| self.is_due_by(id, amounts, ahead, (now_ns, at)));
+        if !full && is_in_time() {
+            return None;
+        }
         let (due_ns, cause) = self.due_ns(id, amounts, ahead, now_ns);
         let wait_ns = due_ns.saturating_sub(now_ns);
-        // It has to be done in time, too.
-        let too_long = request.deadline_ns.is_some_and(|at| wait_ns > at.saturating_sub(now_ns) / 16 * 15);
-        let (owner, limit) = cause.filter(|_| full || too_long)?;
+        let (owner, limit) = cause?;
         Some(Refusal { owner: owner.clone(), limit, wait_ns: wait_ns.max(1), parked: held.calls })
     }
 
     /// Puts a lane into the order of those that wait, or takes it out.
     fn schedule(&mut self, id: u32, now_ns: u64) {
-        let head = self.lanes.get(&id).and_then(|lane| lane.parked.front()).map(|p| p.amounts);
+        let head = self.lanes.get(&id).and_then(|lane| lane.parked.front()).map(|p| p.amounts(self.units));
         let due_ns = head.map(|amounts| self.due_ns(id, &amounts, |_, _| 0, now_ns).0);
         let Some(lane) = self.lanes.get_mut(&id) else { return };
         lane.scheduled = due_ns.map(|due_ns| (due_ns, lane.turn));
@@ -616,16 +671,17 @@ impl<T> Gate<T> {
         let Some(first) = lane.parked.front() else { return false };
         let leaves = gone(&first.item) || first.deadline_ns.is_some_and(|at| at <= now_ns);
         // What it takes may be better known than when it came.
-        let amounts = lane.expected(first.operation, first.cost).amounts(self.units);
+        let expected = lane.expected(first.operation, first.cost);
+        let (amounts, units) = (expected.amounts(self.units), self.units);
         if !leaves && !self.is_due(id, &amounts, now_ns) {
             if let Some(lane) = self.lanes.get_mut(&id) {
-                lane.correct_first(amounts);
+                lane.correct_first(units);
             }
             return false;
         }
         let Some(lane) = self.lanes.get_mut(&id) else { return false };
         let Some(first) = lane.parked.pop_front() else { return false };
-        lane.queued.subtract(&first.amounts);
+        lane.queued.subtract(&first.amounts(units));
         left.add(first.size_bytes);
         if leaves {
             woken.gone.push(first.item);
@@ -634,7 +690,8 @@ impl<T> Gate<T> {
         self.charge(id, &amounts, now_ns);
         let (generation, operation) = (self.generation, first.operation);
         let parked_ns = now_ns.saturating_sub(first.since_ns);
-        woken.pass.push((first.item, Ticket { lane: id, generation, operation, charged: amounts, parked_ns }));
+        let ticket = Ticket { lane: id, generation, operation, charged: expected, parked_ns };
+        woken.pass.push(Passed { item: first.item, ticket, cost: first.cost });
         true
     }
 
@@ -665,21 +722,15 @@ impl Class {
 impl<T> Lane<T> {
     /// What is known of a cost, and for the rest what those before it took.
     fn expected(&self, operation: Operation, known: Cost) -> Cost {
-        let expected = self.expected[operation as usize];
-        Cost {
-            rows: known.rows.max(if operation == Operation::Scan { expected.rows } else { 0 }),
-            read_bytes: known.read_bytes.max(known.reads.saturating_mul(expected.read_bytes)),
-            handler_ns: expected.handler_ns,
-            ..known
-        }
+        self.expected[operation as usize].cost(operation, known)
     }
 
     /// What the first call takes is better known now.
-    fn correct_first(&mut self, amounts: Amounts) {
+    fn correct_first(&mut self, units: CapacityUnits) {
         if let Some(first) = self.parked.front_mut() {
-            self.queued.subtract(&first.amounts);
-            self.queued.add(&amounts);
-            first.amounts = amounts;
+            self.queued.subtract(&first.amounts(units));
+            first.expected = self.expected[first.operation as usize];
+            self.queued.add(&first.amounts(units));
         }
     }
 
@@ -690,6 +741,23 @@ impl<T> Lane<T> {
         step(&mut expected.rows, cost.rows);
         step(&mut expected.read_bytes, cost.read_bytes / cost.reads.max(1));
         step(&mut expected.handler_ns, cost.handler_ns);
+    }
+}
+
+impl Expected {
+    fn cost(&self, operation: Operation, known: Cost) -> Cost {
+        Cost {
+            rows: known.rows.max(if operation == Operation::Scan { self.rows } else { 0 }),
+            read_bytes: known.read_bytes.max(known.reads.saturating_mul(self.read_bytes)),
+            handler_ns: self.handler_ns,
+            ..known
+        }
+    }
+}
+
+impl<T> Parked<T> {
+    fn amounts(&self, units: CapacityUnits) -> Amounts {
+        self.expected.cost(self.operation, self.cost).amounts(units)
     }
 }
 
@@ -750,5 +818,58 @@ mod tests {
         let mut woken = Woken::default();
         assert!(!gate.wake(gate.next_due_ns().unwrap_or(0), |()| false, &mut woken, 2));
         assert_eq!(woken.pass.len(), 1);
+    }
+
+    /// What each of some calls is told, and which of them pass later, in their order.
+    fn told(together: bool) -> (Vec<String>, Vec<usize>) {
+        const NOW_NS: u64 = 86_400_000_000_000;
+        const SECOND: u64 = 1_000_000_000;
+        let bounds = Bounds { calls_per_user: 6, bytes_per_user: 95 };
+        // Two seconds for each row; one call has used up what was saved.
+        let mut gate = Gate::new(plan(1800), CapacityUnits::default(), bounds);
+        let key = Key { user: "u".into(), table: "t".into() };
+        let request = |rows, size_bytes, deadline_ns| {
+            let cost = Cost { reads: 1, rows, ..Cost::default() };
+            Request { key: &key, operation: Operation::Get, cost, size_bytes, deadline_ns }
+        };
+        assert!(matches!(gate.ask(&request(37, 1, None), NOW_NS), Answer::Passes(_)));
+        let calls = [(10, 100), (10, 100), (10, 1), (30, 100), (40, 100), (20, 100), (1, 100), (1, 100), (1, 100)];
+        let calls = calls.map(|(bytes, seconds)| request(1, bytes, Some(NOW_NS + seconds * SECOND)));
+        let (mut told, mut waiting) = (Vec::new(), Vec::new());
+        let mut note = |answer: Answer| {
+            let (text, place) = match answer {
+                Answer::Waits(place) => ("waits".to_owned(), Some(place)),
+                Answer::Refused(refusal) => (refusal.to_string(), None),
+                other => (format!("{other:?}"), None),
+            };
+            told.push(text);
+            place.map(|place| (place, told.len() - 1))
+        };
+        if together {
+            gate.ask_alike(calls.into_iter(), NOW_NS, |answer| waiting.extend(note(answer)));
+            waiting.into_iter().for_each(|(place, number)| gate.park(place, number, NOW_NS));
+        } else {
+            for call in &calls {
+                if let Some((place, number)) = note(gate.ask(call, NOW_NS)) {
+                    gate.park(place, number, NOW_NS);
+                }
+            }
+        }
+        let mut woken = Woken::default();
+        for second in 1..20 {
+            assert!(!gate.wake(NOW_NS + second * SECOND, |_| false, &mut woken, 100));
+        }
+        (told, woken.pass.into_iter().map(|passed| passed.item).collect())
+    }
+
+    #[test]
+    fn calls_that_ask_together_are_told_what_they_are_told_one_by_one() {
+        let (told, passed) = told(true);
+        assert_eq!((told.clone(), passed.clone()), self::told(false));
+        let waits: Vec<usize> = (0..told.len()).filter(|n| told[*n] == "waits").collect();
+        assert_eq!((&waits[..], &passed[..]), (&[0, 1, 3, 4, 6, 7][..], &[0, 1, 3, 4, 6, 7][..]), "{told:#?}");
+        assert!(told[2].contains("wait 6sec"), "too late: {}", told[2]);
+        assert!(told[5].contains("4 calls wait"), "too many bytes: {}", told[5]);
+        assert!(told[8].contains("6 calls wait"), "too many calls: {}", told[8]);
     }
 }

@@ -13,12 +13,14 @@ mod cost;
 mod gate;
 mod limiter;
 mod plan;
+mod refusal;
 mod settings;
 pub mod space;
 pub mod table;
 
 pub use cost::{Amounts, CapacityUnits, Cost, Kind};
-pub use gate::{Answer, Bounds, Gate, Operation, Place, Refusal, Request, Ticket, Woken};
+pub use gate::{Answer, Bounds, Gate, Operation, Passed, Place, Request, Returned, Ticket, Woken};
 pub use limiter::{Limiter, Rate};
 pub use plan::{Key, Limit, Owner, Plan, Share};
+pub use refusal::Refusal;
 pub use settings::{Priorities, Priority, Settings, UserSettings};

@@ -88,6 +88,11 @@ impl Limiter {
         u64::try_from(ticks.div_ceil(u128::from(self.rate.amount))).unwrap_or(u64::MAX)
     }
 
+    /// Whether that is not after `at_ns`: without a division.
+    pub fn is_due_by(&self, ahead: u64, now_ns: u64, at_ns: u64) -> bool {
+        self.floor(now_ns).saturating_add(self.rate.ticks_of(ahead)) <= self.rate.ticks_at(at_ns)
+    }
+
     /// Whether the next request may pass now.
     pub fn is_due(&self, now_ns: u64) -> bool {
         self.paid <= self.rate.ticks_at(now_ns)
@@ -221,6 +226,20 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn due_by_a_moment_is_due_not_after_it(
+            (amount, per_ns) in (1_u64..10_000_000, 1_000_u64..DAY),
+            charges in prop::collection::vec(0_u64..1000, 0..5),
+            (ahead, later) in (0_u64..1000, 0_u64..10 * SECOND),
+        ) {
+            let mut limiter = Limiter::new(Rate::new(amount, per_ns), DAY);
+            charges.iter().for_each(|n| limiter.charge(*n, DAY));
+            let due_ns = limiter.due_ns(ahead, DAY);
+            for at_ns in [DAY, DAY + later, due_ns.saturating_sub(1), due_ns, due_ns.saturating_add(1)] {
+                prop_assert_eq!(limiter.is_due_by(ahead, DAY, at_ns), due_ns <= at_ns, "{} {}", due_ns, at_ns);
+            }
+        }
 
         /// Whatever comes whenever: over any window at most rate × window + burst passes, and one request.
         #[test]

@@ -18,7 +18,7 @@
 
 use martite_proto as pb;
 use martite_quota::{
-    Answer, Bounds, CapacityUnits, Cost, Gate, Key, Kind, Operation, Plan, Request, Settings, Ticket, Woken,
+    Answer, Bounds, CapacityUnits, Cost, Gate, Key, Kind, Operation, Passed, Plan, Request, Settings, Ticket, Woken,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -158,8 +158,8 @@ impl World {
     fn change(&mut self) {
         let plan = Plan::new(Arc::new(self.settings.clone()), self.default_user);
         let plan = if self.throttling { plan } else { Plan::off() };
-        for name in self.gate.change(plan, self.now_ns) {
-            let _ = self.arrive(name);
+        for returned in self.gate.change(plan, self.now_ns) {
+            let _ = self.arrive(returned.item);
         }
     }
 
@@ -224,9 +224,9 @@ impl World {
             writeln!(self.out, "{name}: is gone").unwrap();
         }
         let mut names = Vec::new();
-        for (name, ticket) in woken.pass {
+        for Passed { item: name, ticket, cost } in woken.pass {
             names.push((name.clone(), ticket.parked_ns));
-            self.tickets.insert(name.clone(), (ticket, self.requests[&name].2));
+            self.tickets.insert(name, (ticket, cost));
         }
         names
     }

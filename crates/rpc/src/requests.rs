@@ -219,7 +219,7 @@ impl Requests {
             size_bytes: fixed.size_bytes,
         };
         if (more || !self.gathered.is_empty()) && self.conn.link.server.handler.gathers(&call) {
-            self.gathered.reserve_exact(GATHERED);
+            self.gathered.reserve_exact(GATHERED - self.gathered.len());
             self.gathered.push(call);
             if self.gathered.len() == GATHERED {
                 self.hand_out_gathered();

@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
-use crate::throttle::{Known, ONE_READ, Ready, Toll, Turn, Work};
+use crate::throttle::{Known, ONE_READ, Ready, Toll, Turn, TurnOfMany, Work};
 use crate::{RegionServer, query, result, times};
 use bytes::Bytes;
 use martite_cell::CellBuf;
@@ -69,27 +69,34 @@ impl RegionServer {
     /// Several Gets. Those of a region that differ in their rows only are read together (see [`Getter`]).
     pub(crate) fn gets(self: &Arc<Self>, calls: &mut Vec<Call>) {
         let (mut ready, mut known) = (Vec::with_capacity(calls.len()), Known::default());
+        let mut to_be_asked = Vec::new();
         for call in calls.drain(..) {
             match self.decode_get(&call.param) {
                 Ok(get) => {
                     let mut toll = Toll::default();
-                    match self.turn_like(&mut known, &call, &mut toll, &get.region, ONE_GET) {
-                        Turn::Now => ready.push(Some(Ready { call, toll, work: get })),
-                        turn => self.take_turn(call, toll, get, turn),
+                    match self.turn_of_many(&mut known, &call, &mut toll, &get.region, ONE_GET) {
+                        TurnOfMany::Is(Turn::Now) => {}
+                        TurnOfMany::IsToBeAsked => to_be_asked.push(ready.len()),
+                        TurnOfMany::Is(turn) => {
+                            self.take_turn(call, toll, get, turn);
+                            continue;
+                        }
                     }
+                    ready.push(Some(Ready { call, toll, work: get }));
                 }
                 Err(fault) => call.responder.fail(fault.into_exception()),
             }
         }
+        self.ask_together(&known, &mut ready, &to_be_asked, ONE_GET);
         self.run_ready(ready);
     }
 
     /// By region, and otherwise in their order. They are large: to sort them themselves would move each more than once.
     fn run_ready(self: &Arc<Self>, mut ready: Vec<Option<Admitted>>) {
         let region = |(place, get): (usize, &Option<Admitted>)| {
-            (get.as_ref().map_or(0, |get| Arc::as_ptr(&get.work.region) as usize), place)
+            get.as_ref().map(|get| (Arc::as_ptr(&get.work.region) as usize, place))
         };
-        let mut order: Vec<(usize, usize)> = ready.iter().enumerate().map(region).collect();
+        let mut order: Vec<(usize, usize)> = ready.iter().enumerate().filter_map(region).collect();
         order.sort_unstable();
         let mut order = &order[..];
         while let Some(first) = order.first().and_then(|(_, place)| ready[*place].as_ref()) {

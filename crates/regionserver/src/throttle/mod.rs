@@ -12,18 +12,18 @@ mod toll;
 mod turn;
 mod waiting;
 
-use waiting::{Parked, go_on};
+use waiting::{Back, Came, Parked, go_on};
 
 pub(crate) use toll::{Paid, Toll};
-pub(crate) use turn::{Known, ONE_READ, Turn};
+pub(crate) use turn::{Known, ONE_READ, Turn, TurnOfMany};
 pub(crate) use waiting::{Later, Ready, Resume, Work};
 
 use crate::error::Fault;
 use crate::options::QuotaOptions;
-use crate::usage::{OfUser, Usage, Who};
+use crate::usage::{OfUser, Usage};
 use arc_swap::ArcSwap;
 use martite_proto as pb;
-use martite_quota::{Answer, Gate, Key, Place, Plan, Refusal, Request, Settings, Woken};
+use martite_quota::{Answer, Gate, Key, Passed, Place, Plan, Refusal, Request, Returned, Settings, Woken};
 use martite_rpc::Call;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::ops::RangeInclusive;
@@ -44,7 +44,7 @@ const OF_WAIT: u32 = 2;
 const PORTION: usize = 16;
 /// So many at once by a network thread between two reads, whose calls wait meanwhile; it goes on with the others that are due after
 /// the shortest round by the way.
-const BY_THE_WAY: usize = 32;
+const BY_THE_WAY: usize = 128;
 /// Rounds by the way.
 const ROUND_BY_THE_WAY: RangeInclusive<Duration> = Duration::from_micros(200)..=Duration::from_millis(2);
 /// How often is looked whether connections were closed, and for the parked calls of those.
@@ -137,39 +137,45 @@ impl Throttles {
         self.rules.store(Arc::new(Rules { plan: plan.clone(), settings, throttling }));
         let now_ns = self.now_ns();
         let waiting = state.gate.change(plan, now_ns);
-        let ready: Vec<Box<dyn Resume>> =
-            waiting.into_iter().filter_map(|parked| self.arrive_again(&mut state.gate, parked, now_ns)).collect();
+        let ready: Vec<(Back, Came)> =
+            waiting.into_iter().filter_map(|returned| self.arrive_again(&mut state.gate, returned, now_ns)).collect();
         self.publish_due(&state);
         drop(state);
-        go_on(ready);
+        go_on(ready.into_iter());
         self.wake.notify_all();
     }
 
     /// A parked call, if it waits no longer.
-    fn arrive_again(self: &Arc<Self>, gate: &mut Gate<Parked>, parked: Parked, now_ns: u64) -> Option<Box<dyn Resume>> {
-        let Parked { waits, mut resume } = parked;
-        let who = waits.who.clone();
-        let request = Request { key: &who.key, ..waits.request(resume.size_bytes()) };
-        match gate.ask(&request, now_ns) {
-            Answer::Free => {}
-            Answer::Passes(ticket) => resume.pay(Paid::new(waits, self.clone(), ticket, Instant::now())),
+    fn arrive_again(
+        self: &Arc<Self>,
+        gate: &mut Gate<Parked>,
+        returned: Returned<Parked>,
+        now_ns: u64,
+    ) -> Option<(Back, Came)> {
+        let Returned { item: Parked { asked, back }, operation, cost, size_bytes, deadline_ns } = returned;
+        let key = &asked.who.key;
+        let came = match gate.ask(&Request { key, operation, cost, size_bytes, deadline_ns }, now_ns) {
+            Answer::Free => Came::Free,
+            Answer::Passes(ticket) => Came::Paid(Paid::new(asked, self.clone(), (ticket, cost), Instant::now())),
             Answer::Waits(place) => {
-                gate.park(place, Parked { waits, resume }, now_ns);
+                gate.park(place, Parked { asked, back }, now_ns);
                 return None;
             }
-            Answer::Refused(refusal) => resume.refuse(refuse(&who.usage, &refusal)),
-        }
-        Some(resume)
+            Answer::Refused(refusal) => Came::Refused(refuse(&asked.who.usage, &refusal)),
+        };
+        Some((back, came))
     }
 
-    fn park(&self, place: Place, parked: Parked) {
-        let since_ns = parked.waits.since_ns;
+    fn park(&self, calls: impl IntoIterator<Item = (Place, Parked)>) {
         let mut state = self.state.lock();
         if state.stopped {
-            return parked.resume.fail(Fault::server_stopped(STOPPING));
+            drop(state);
+            let fail = |(_, parked): (Place, Parked)| parked.back.resume.fail(Fault::server_stopped(STOPPING));
+            return calls.into_iter().for_each(fail);
         }
+        let now_ns = self.now_ns();
         // If limits have changed since it asked, the gate gives it back at once, or later.
-        state.gate.park(place, parked, since_ns);
+        calls.into_iter().for_each(|(place, parked)| state.gate.park(place, parked, now_ns));
         self.wake_if_sooner(state);
     }
 
@@ -208,7 +214,7 @@ impl Throttles {
     fn give_out(self: &Arc<Self>, now: Instant) {
         let Some(mut state) = self.state.try_lock() else { return };
         let mut woken = Woken::default();
-        let are_more = state.gate.wake(self.ns(now), |parked| parked.is_gone(), &mut woken, BY_THE_WAY);
+        let are_more = state.gate.wake(self.ns(now), |parked| parked.back.is_gone(), &mut woken, BY_THE_WAY);
         let round = if are_more { *ROUND_BY_THE_WAY.start() } else { round_after(&woken, ROUND_BY_THE_WAY) };
         *state.by_the_way.get_or_insert(0) += woken.pass.len();
         state.pauses_until_ns = self.ns(now + round);
@@ -241,14 +247,14 @@ impl Throttles {
         let (mut swept, mut closings) = (Instant::now(), martite_rpc::closings());
         while !state.stopped {
             let (mut woken, now_ns) = (Woken::default(), self.now_ns());
-            while state.gate.wake(now_ns, |parked| parked.is_gone(), &mut woken, PORTION) {
+            while state.gate.wake(now_ns, |parked| parked.back.is_gone(), &mut woken, PORTION) {
                 // Network threads may wait for it.
                 MutexGuard::bump(&mut state);
             }
             let since = swept.elapsed();
             if since >= FULL_SWEEP || since >= SWEEP && martite_rpc::closings() != closings {
                 closings = martite_rpc::closings();
-                woken.gone.extend(state.gate.sweep(self.now_ns(), |parked| parked.is_gone()));
+                woken.gone.extend(state.gate.sweep(self.now_ns(), |parked| parked.back.is_gone()));
                 swept = Instant::now();
             }
             let round = if are_looked_after(state.by_the_way.take(), woken.pass.len()) {
@@ -284,13 +290,11 @@ impl Throttles {
     }
 
     fn deliver(self: &Arc<Self>, woken: Woken<Parked>) {
-        woken.gone.into_iter().for_each(|parked| parked.resume.discard());
+        woken.gone.into_iter().for_each(|parked| parked.back.resume.discard());
         let began = Instant::now();
-        let paid = woken.pass.into_iter().map(|(Parked { waits, mut resume }, ticket)| {
-            resume.pay(Paid::new(waits, self.clone(), ticket, began));
-            resume
-        });
-        go_on(paid.collect());
+        go_on(woken.pass.into_iter().map(|Passed { item: Parked { asked, back }, ticket, cost }| {
+            (back, Came::Paid(Paid::new(asked, self.clone(), (ticket, cost), began)))
+        }));
     }
 
     pub fn stop(&self) {
@@ -300,8 +304,8 @@ impl Throttles {
         let waiting = state.gate.change(Plan::off(), now_ns);
         drop(state);
         self.wake.notify_all();
-        for parked in waiting {
-            parked.resume.fail(Fault::server_stopped(STOPPING));
+        for returned in waiting {
+            returned.item.back.resume.fail(Fault::server_stopped(STOPPING));
         }
     }
 
@@ -327,7 +331,7 @@ fn are_looked_after(by_the_way: Option<usize>, given: usize) -> bool {
 
 /// How long until the next round: those who wait for long anyway do not notice.
 fn round_after<T>(woken: &Woken<T>, range: RangeInclusive<Duration>) -> Duration {
-    let waited = woken.pass.iter().map(|(_, ticket)| Duration::from_nanos(ticket.parked_ns)).min();
+    let waited = woken.pass.iter().map(|passed| Duration::from_nanos(passed.ticket.parked_ns)).min();
     (waited.unwrap_or_default() / OF_WAIT).clamp(*range.start(), *range.end())
 }
 

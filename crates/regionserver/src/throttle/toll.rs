@@ -1,8 +1,9 @@
 //! [`Toll`]: what a call has been charged, and how it is settled when the call ends.
 
-use super::waiting::Waits;
-use super::{Throttles, Who};
-use martite_quota::{Cost, Gate, Operation, Priority, Ticket};
+use super::Throttles;
+use super::waiting::Asked;
+use crate::usage::Who;
+use martite_quota::{Cost, Gate, Priority, Ticket};
 use martite_region::Region;
 use martite_rpc::Class;
 use std::sync::Arc;
@@ -20,7 +21,6 @@ pub(crate) struct Toll {
 pub(crate) struct Paid {
     throttles: Arc<Throttles>,
     who: Arc<Who>,
-    operation: Operation,
     /// Becomes what the call took.
     cost: Cost,
     ticket: Ticket,
@@ -99,16 +99,16 @@ impl Toll {
 }
 
 impl Paid {
-    pub(super) fn new(waits: Waits, throttles: Arc<Throttles>, ticket: Ticket, began: Instant) -> Paid {
-        let Waits { who, operation, cost, queue, .. } = waits;
-        Paid { throttles, who, operation, cost, ticket, queue, began, is_settled: false }
+    pub(super) fn new(asked: Asked, throttles: Arc<Throttles>, (ticket, cost): (Ticket, Cost), began: Instant) -> Paid {
+        let Asked { who, queue } = asked;
+        Paid { throttles, who, cost, ticket, queue, began, is_settled: false }
     }
 
     fn end<T>(&mut self, took: Duration, gate: &mut Gate<T>, now_ns: u64) {
         self.is_settled = true;
         let handler_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let parked = Duration::from_nanos(self.ticket.parked_ns);
-        self.who.usage.record(self.operation, self.queue, parked, took);
+        self.who.usage.record(self.ticket.operation, self.queue, parked, took);
         gate.settle(&self.ticket, Cost { handler_ns, ..self.cost }, now_ns);
     }
 }

@@ -1,11 +1,12 @@
 //! Whether a call goes on now: asked by its method once it is decoded.
 
-use super::waiting::{Later, Waits};
-use super::{Paid, Toll, Who, refuse};
+use super::waiting::{Asked, Later, Ready, Work};
+use super::{Paid, Throttles, Toll, refuse};
 use crate::RegionServer;
 use crate::error::Fault;
+use crate::usage::Who;
 use martite_catalog::TableName;
-use martite_quota::{Answer, Cost, Operation, Priority};
+use martite_quota::{Answer, Cost, Operation, Priority, Request};
 use martite_region::Region;
 use martite_rpc::Call;
 use std::sync::Arc;
@@ -33,9 +34,17 @@ struct Standing {
     who: Option<Arc<Who>>,
 }
 
-/// What was found out for calls of one read of a connection, for those behind them.
+/// What was found out for the first of the calls of one read of a connection, for those behind it.
 #[derive(Default)]
 pub(crate) struct Known(Option<(TableName, Standing)>);
+
+/// What becomes of one of several calls of a connection.
+pub(crate) enum TurnOfMany<'a> {
+    /// Its own turn was asked for.
+    Is(Turn<'a>),
+    /// Its user's limits are to be asked for all such calls together ([`RegionServer::ask_together`]).
+    IsToBeAsked,
+}
 
 impl RegionServer {
     /// Whether a call on a region goes on now.
@@ -46,34 +55,32 @@ impl RegionServer {
 
     /// The same for one of several calls of a connection.
     #[inline]
-    pub(crate) fn turn_like(
+    pub(crate) fn turn_of_many(
         &self,
         known: &mut Known,
         call: &Call,
         toll: &mut Toll,
         region: &Region,
         what: (Operation, Cost),
-    ) -> Turn<'_> {
-        if speaks(call) || toll.priority.is_some() {
-            return self.turn(call, toll, region, what);
+    ) -> TurnOfMany<'_> {
+        if speaks(call) {
+            return TurnOfMany::Is(self.turn(call, toll, region, what));
         }
         let table = region.info().table();
-        let standing = match &known.0 {
-            Some((of, standing)) if of == table => standing,
-            _ => &known.0.insert((table.clone(), self.standing(call, toll, table))).1,
-        };
-        self.turn_of(standing, call, toll, what)
+        let (of, standing) = &*known.0.get_or_insert_with(|| (table.clone(), self.standing(call, toll, table)));
+        if of != table {
+            return TurnOfMany::Is(self.turn(call, toll, region, what));
+        }
+        if standing.stands_back(call, toll) {
+            return TurnOfMany::Is(Turn::Later(Later::Behind));
+        }
+        if standing.who.is_some() { TurnOfMany::IsToBeAsked } else { TurnOfMany::Is(Turn::Now) }
     }
 
     #[inline]
     fn turn_of(&self, standing: &Standing, call: &Call, toll: &mut Toll, what: (Operation, Cost)) -> Turn<'_> {
-        if toll.priority.is_none() {
-            toll.priority = standing.priority;
-            let is_batch = standing.priority == Some(Priority::Batch);
-            call.conn.saw_priority(is_batch);
-            if is_batch {
-                return Turn::Later(Later::Behind);
-            }
+        if standing.stands_back(call, toll) {
+            return Turn::Later(Later::Behind);
         }
         match &standing.who {
             None => Turn::Now,
@@ -99,24 +106,90 @@ impl RegionServer {
 
     fn ask_gate(&self, who: &Arc<Who>, call: &Call, toll: &mut Toll, (operation, cost): (Operation, Cost)) -> Turn<'_> {
         let throttles = &self.throttles;
-        let deadline_ns = call.deadline().map(|at| throttles.ns(at));
+        let request = throttles.request(who, call, (operation, cost));
         let mut state = throttles.state.lock();
         let now = Instant::now();
-        let (since_ns, queue) = (throttles.ns(now), now.saturating_duration_since(call.received));
-        let waits = Waits { who: who.clone(), operation, cost, deadline_ns, since_ns, queue };
-        match state.gate.ask(&waits.request(call.size_bytes as usize), since_ns) {
+        let answer = state.gate.ask(&request, throttles.ns(now));
+        drop(state);
+        let asked = || Asked { who: who.clone(), queue: now.saturating_duration_since(call.received) };
+        match answer {
             Answer::Free => Turn::Now,
             Answer::Passes(ticket) => {
-                drop(state);
-                toll.add(Paid::new(waits, throttles.clone(), ticket, now));
+                toll.add(Paid::new(asked(), throttles.clone(), (ticket, cost), now));
                 Turn::Now
             }
-            Answer::Refused(refusal) => {
-                drop(state);
-                Turn::Refused(refuse(&who.usage, &refusal))
-            }
-            Answer::Waits(place) => Turn::Later(Later::Limited { throttles, place, waits }),
+            Answer::Refused(refusal) => Turn::Refused(refuse(&who.usage, &refusal)),
+            Answer::Waits(place) => Turn::Later(Later::Limited { throttles, place, asked: asked() }),
         }
+    }
+
+    /// Asks for the turns of calls that are alike, those of `ready` in `places`, with one look at the gate. Who waits or is refused is
+    /// taken out.
+    pub(crate) fn ask_together<W: Work>(
+        self: &Arc<Self>,
+        known: &Known,
+        ready: &mut [Option<Ready<W>>],
+        places: &[usize],
+        (operation, cost): (Operation, Cost),
+    ) {
+        let Some(who) = known.0.as_ref().and_then(|(_, standing)| standing.who.as_ref()) else { return };
+        if places.is_empty() {
+            return;
+        }
+        let throttles = &self.throttles;
+        let calls = places.iter().filter_map(|place| ready[*place].as_ref()).map(|ready| &ready.call);
+        let requests = calls.map(|call| throttles.request(who, call, (operation, cost)));
+        let mut answers = Vec::with_capacity(places.len());
+        let mut state = throttles.state.lock();
+        let now = Instant::now();
+        state.gate.ask_alike(requests, throttles.ns(now), |answer| answers.push(answer));
+        drop(state);
+        let mut waiting = Vec::new();
+        for (place, answer) in places.iter().zip(answers) {
+            let Some(mut one) = ready[*place].take() else { continue };
+            let asked = || Asked { who: who.clone(), queue: now.saturating_duration_since(one.call.received) };
+            match answer {
+                Answer::Free => {}
+                Answer::Passes(ticket) => {
+                    let paid = Paid::new(asked(), throttles.clone(), (ticket, cost), now);
+                    one.toll.add(paid);
+                }
+                Answer::Refused(refusal) => {
+                    one.call.responder.fail(refuse(&who.usage, &refusal).into_exception());
+                    continue;
+                }
+                Answer::Waits(at) => {
+                    let asked = asked();
+                    waiting.push(one.keep(self, at, asked));
+                    continue;
+                }
+            }
+            ready[*place] = Some(one);
+        }
+        if !waiting.is_empty() {
+            throttles.park(waiting);
+        }
+    }
+}
+
+impl Throttles {
+    fn request<'w>(&self, who: &'w Who, call: &Call, (operation, cost): (Operation, Cost)) -> Request<'w> {
+        let deadline_ns = call.deadline().map(|at| self.ns(at));
+        Request { key: &who.key, operation, cost, size_bytes: call.size_bytes as usize, deadline_ns }
+    }
+}
+
+impl Standing {
+    /// A call's priority is known now: whether it stands back behind all others, which is told once.
+    #[inline]
+    fn stands_back(&self, call: &Call, toll: &mut Toll) -> bool {
+        if toll.priority.is_some() {
+            return false;
+        }
+        toll.priority = self.priority;
+        let is_batch = self.priority == Some(Priority::Batch);
+        call.conn.saw_priority(is_batch);
+        is_batch
     }
 }
 

@@ -1,9 +1,11 @@
 //! Calls that wait: with what their methods have decoded, in the gate, and back on the threads that they came from.
 
-use super::{Paid, Throttles, Toll, Who};
+use super::{Paid, Throttles, Toll};
 use crate::RegionServer;
 use crate::error::Fault;
-use martite_quota::{Cost, Operation, Place, Request};
+use crate::usage::Who;
+use martite_env::prefetch::prefetch_at;
+use martite_quota::Place;
 use martite_rpc::{Call, Class, Connection, GATHERED, Piece, Pool};
 use std::any::Any;
 use std::sync::Arc;
@@ -45,8 +47,6 @@ pub(crate) trait Work: Send + Sized + 'static {
 struct Waiting<W> {
     server: Arc<RegionServer>,
     ready: Ready<W>,
-    /// Becomes part of its toll on the thread that goes on with it.
-    paid: Option<Paid>,
     /// Its turn would come too late after all.
     refused: Option<Fault>,
     /// Those that go on together with it.
@@ -54,22 +54,12 @@ struct Waiting<W> {
 }
 
 impl<W: Work> Waiting<W> {
-    #[allow(clippy::boxed_local, reason = "only what goes on is moved out of it")]
-    fn into_ready(self: Box<Self>) -> Ready<W> {
-        let Waiting { mut ready, paid, .. } = *self;
-        if let Some(paid) = paid {
-            ready.toll.add(paid);
-        }
-        ready
-    }
-
-    fn run_alone(mut self: Box<Self>) {
+    fn run_alone(self: Box<Self>) {
         if self.ready.call.expired() {
             return self.discard();
         }
-        let (server, turn) = (self.server.clone(), self.refused.take().map_or(Ok(()), Err));
-        let Ready { call, toll, work } = self.into_ready();
-        work.go_on(&server, call, toll, turn);
+        let Waiting { server, ready: Ready { call, toll, work }, refused, .. } = *self;
+        work.go_on(&server, call, toll, refused.map_or(Ok(()), Err));
     }
 
     fn run_together(mut self: Box<Self>) {
@@ -79,7 +69,7 @@ impl<W: Work> Waiting<W> {
             if waiting.refused.is_some() || waiting.ready.call.expired_at(now) {
                 waiting.run_alone();
             } else {
-                together.push(waiting.into_ready());
+                together.push(waiting.ready);
             }
         }
         W::go_on_together(&server, together);
@@ -88,15 +78,16 @@ impl<W: Work> Waiting<W> {
 
 /// Whatever waits; run when its turn has come.
 pub(crate) trait Resume: Piece + Any {
+    /// Whether it may take others along. Asked by those who leave its memory alone.
+    fn gathers(&self) -> bool {
+        false
+    }
+
     /// Takes `next`, which comes after it, along if both are better done together.
     fn take_along(&mut self, next: Box<dyn Resume>) -> Result<(), Box<dyn Resume>> {
         Err(next)
     }
 
-    fn conn(&self) -> &Arc<Connection>;
-    /// What it holds of memory.
-    fn size_bytes(&self) -> usize;
-    fn is_batch(&self) -> bool;
     fn pay(&mut self, paid: Paid);
     fn refuse(&mut self, fault: Fault);
     /// On a thread that stands back behind all others.
@@ -113,6 +104,10 @@ impl<W: Work> Piece for Waiting<W> {
 }
 
 impl<W: Work> Resume for Waiting<W> {
+    fn gathers(&self) -> bool {
+        W::GATHERS
+    }
+
     fn take_along(&mut self, next: Box<dyn Resume>) -> Result<(), Box<dyn Resume>> {
         if !W::GATHERS || self.more.len() + 1 >= GATHERED || !(&*next as &dyn Any).is::<Self>() {
             return Err(next);
@@ -121,32 +116,18 @@ impl<W: Work> Resume for Waiting<W> {
         Ok(())
     }
 
-    fn conn(&self) -> &Arc<Connection> {
-        &self.ready.call.conn
-    }
-
-    fn size_bytes(&self) -> usize {
-        self.ready.call.size_bytes as usize
-    }
-
-    fn is_batch(&self) -> bool {
-        self.ready.toll.is_batch()
-    }
-
     fn pay(&mut self, paid: Paid) {
-        self.paid = Some(paid);
+        self.ready.toll.add(paid);
     }
 
     fn refuse(&mut self, fault: Fault) {
         self.refused = Some(fault);
     }
 
-    fn run_behind(mut self: Box<Self>) {
-        let (server, pool) = (self.server.clone(), self.server.pool.clone());
-        let turn = self.refused.take().map_or(Ok(()), Err);
-        let Ready { call, toll, work } = self.into_ready();
-        let is_short = work.is_short();
-        behind(&pool, is_short, call, move |call| work.go_on(&server, call, toll, turn));
+    fn run_behind(self: Box<Self>) {
+        let Waiting { server, ready: Ready { call, toll, work }, refused, .. } = *self;
+        let (pool, is_short) = (server.pool.clone(), work.is_short());
+        behind(&pool, is_short, call, move |call| work.go_on(&server, call, toll, refused.map_or(Ok(()), Err)));
     }
 
     fn discard(self: Box<Self>) {
@@ -170,80 +151,158 @@ pub(crate) enum Later<'a> {
     /// its turn on.
     Behind,
     /// A place in the gate.
-    Limited { throttles: &'a Arc<Throttles>, place: Place, waits: Waits },
+    Limited { throttles: &'a Arc<Throttles>, place: Place, asked: Asked },
+}
+
+impl<W: Work> Ready<W> {
+    /// It is about to wait.
+    pub(super) fn keep(mut self, server: &Arc<RegionServer>, place: Place, asked: Asked) -> (Place, Parked) {
+        let Ready { call, work, toll } = &mut self;
+        work.keep(server, call);
+        let (place, conn, is_batch) = (place.holding(call.size_bytes as usize), call.conn.clone(), toll.is_batch());
+        let resume = Box::new(Waiting { server: server.clone(), ready: self, refused: None, more: Vec::new() });
+        (place, Parked { asked, back: Back { conn, is_batch, resume } })
+    }
 }
 
 impl Later<'_> {
-    pub fn park<W: Work>(self, server: &Arc<RegionServer>, mut call: Call, toll: Toll, mut work: W) {
-        let server = server.clone();
-        if let Later::Behind = self {
-            let pool = server.pool.clone();
-            let is_short = work.is_short();
-            let begin = move |call| work.begin(&server, call, toll);
-            return behind(&pool, is_short, call, begin);
+    pub fn park<W: Work>(self, server: &Arc<RegionServer>, call: Call, toll: Toll, work: W) {
+        match self {
+            Later::Behind => {
+                let (server, is_short) = (server.clone(), work.is_short());
+                let pool = server.pool.clone();
+                behind(&pool, is_short, call, move |call| work.begin(&server, call, toll));
+            }
+            Later::Limited { throttles, place, asked } => {
+                throttles.park([Ready { call, toll, work }.keep(server, place, asked)]);
+            }
         }
-        work.keep(&server, &mut call);
-        let ready = Ready { call, toll, work };
-        self.park_whole(Box::new(Waiting { server, ready, paid: None, refused: None, more: Vec::new() }));
     }
 
     /// The same for what is there already.
-    pub fn park_whole(self, resume: Box<dyn Resume>) {
+    pub fn park_whole(self, conn: &Arc<Connection>, size_bytes: usize, is_batch: bool, resume: Box<dyn Resume>) {
         match self {
             Later::Behind => resume.run(),
-            Later::Limited { throttles, place, waits } => throttles.park(place, Parked { waits, resume }),
+            Later::Limited { throttles, place, asked } => {
+                let back = Back { conn: conn.clone(), is_batch, resume };
+                throttles.park([(place.holding(size_bytes), Parked { asked, back })]);
+            }
         }
     }
 }
 
-/// What is known of a call under a limit.
-pub(crate) struct Waits {
+/// What is known of a call whose turn was asked for, beside what the gate knows.
+pub(crate) struct Asked {
     pub who: Arc<Who>,
-    pub operation: Operation,
-    pub cost: Cost,
-    pub deadline_ns: Option<u64>,
-    pub since_ns: u64,
     /// From the read that brought the call until it was looked at.
     pub queue: Duration,
 }
 
-impl Waits {
-    pub fn request(&self, size_bytes: usize) -> Request<'_> {
-        let Waits { who, operation, cost, deadline_ns, .. } = self;
-        Request { key: &who.key, operation: *operation, cost: *cost, size_bytes, deadline_ns: *deadline_ns }
-    }
-}
-
 /// A call that waits.
 pub(super) struct Parked {
-    pub waits: Waits,
+    pub asked: Asked,
+    pub back: Back,
+}
+
+/// A call on its way back to where it came from. Whoever gives it out does so without looking at what it was decoded to, which
+/// nobody has touched for some time: that is for the thread that goes on with it.
+pub(super) struct Back {
+    conn: Arc<Connection>,
+    is_batch: bool,
     pub resume: Box<dyn Resume>,
 }
 
-impl Parked {
+impl Back {
     pub fn is_gone(&self) -> bool {
-        self.resume.conn().is_closed()
+        self.conn.is_closed()
+    }
+}
+
+/// With what a call goes on.
+pub(super) enum Came {
+    Free,
+    Paid(Paid),
+    Refused(Fault),
+}
+
+impl Came {
+    fn give_to(self, resume: &mut dyn Resume) {
+        match self {
+            Came::Free => {}
+            Came::Paid(paid) => resume.pay(paid),
+            Came::Refused(fault) => resume.refuse(fault),
+        }
+    }
+}
+
+/// Memory of a call that goes on is asked for while so many are before it.
+const AHEAD: usize = 1;
+
+/// Calls of one connection that go on; more than one are such as may gather.
+struct GoingOn(Vec<(Box<dyn Resume>, Came)>);
+
+impl Piece for GoingOn {
+    fn run(self: Box<Self>) {
+        let mut calls = self.0.into_iter();
+        let mut first: Option<Box<dyn Resume>> = None;
+        while let Some((mut next, came)) = calls.next() {
+            if let Some((behind, _)) = calls.as_slice().get(AHEAD) {
+                prefetch_at(std::ptr::from_ref(&**behind).cast(), size_of_val(&**behind));
+            }
+            came.give_to(&mut *next);
+            first = Some(match first {
+                None => next,
+                Some(mut first) => match first.take_along(next) {
+                    Ok(()) => first,
+                    Err(next) => {
+                        first.run();
+                        next
+                    }
+                },
+            });
+        }
+        if let Some(first) = first {
+            first.run();
+        }
     }
 }
 
 /// Back to the threads that they came from.
-pub(super) fn go_on(mut ready: Vec<Box<dyn Resume>>) {
-    for batch in ready.extract_if(.., |ready| ready.is_batch()) {
-        batch.run_behind();
-    }
+pub(super) fn go_on(calls: impl Iterator<Item = (Back, Came)>) {
+    let mut calls: Vec<Option<(Back, Came)>> = calls.map(Some).collect();
     // Those of a connection stay in their order.
-    ready.sort_by_key(|ready| Arc::as_ptr(ready.conn()) as usize);
-    let mut ready = ready.into_iter().peekable();
-    while let Some(mut last) = ready.next() {
-        let conn = last.conn().clone();
-        let mut work: Vec<Box<dyn Piece>> = Vec::new();
-        while let Some(next) = ready.next_if(|next| Arc::ptr_eq(next.conn(), &conn)) {
-            if let Err(next) = last.take_along(next) {
-                let whole: Box<dyn Resume> = std::mem::replace(&mut last, next);
-                work.push(whole);
+    let conn = |(place, call): (usize, &Option<(Back, Came)>)| {
+        (call.as_ref().map_or(0, |(back, _)| Arc::as_ptr(&back.conn) as usize), place)
+    };
+    let mut order: Vec<(usize, usize)> = calls.iter().enumerate().map(conn).collect();
+    order.sort_unstable();
+    for of_conn in order.chunk_by(|a, b| a.0 == b.0) {
+        let (mut work, mut together) = (Vec::<Box<dyn Piece>>::new(), Vec::new());
+        let mut conn = None;
+        for (back, came) in of_conn.iter().filter_map(|(_, place)| calls[*place].take()) {
+            let Back { conn: to, is_batch, mut resume } = back;
+            if is_batch {
+                came.give_to(&mut *resume);
+                resume.run_behind();
+                continue;
+            }
+            conn.get_or_insert(to);
+            let gathers = resume.gathers();
+            if !gathers || together.len() == GATHERED {
+                work.extend(piece(&mut together));
+            }
+            together.push((resume, came));
+            if !gathers {
+                work.extend(piece(&mut together));
             }
         }
-        work.push(last);
-        conn.run_soon(work);
+        work.extend(piece(&mut together));
+        if let Some(conn) = conn {
+            conn.run_soon(work);
+        }
     }
+}
+
+fn piece(calls: &mut Vec<(Box<dyn Resume>, Came)>) -> Option<Box<dyn Piece>> {
+    (!calls.is_empty()).then(|| Box::new(GoingOn(std::mem::take(calls))) as Box<dyn Piece>)
 }

@@ -136,7 +136,7 @@ impl RegionServer {
                 Turn::Later(later) => {
                     let parts = parts.get_or_insert_with(|| Parts::new(&call, &multi));
                     let part = multi.part_of(region);
-                    later.park_whole(Part::waiting(self, parts, toll.of_part(), part));
+                    Part::park(self, parts, toll.of_part(), part, later);
                 }
             }
         }

@@ -11,7 +11,7 @@ use super::answer::{merge, response};
 use super::{Multi, settle};
 use crate::error::Fault;
 use crate::gather::when_all_done;
-use crate::throttle::{Paid, Resume, Toll};
+use crate::throttle::{Later, Paid, Resume, Toll};
 use crate::{RegionServer, result, times};
 use martite_rpc::{Call, Class, Connection, Exception, Job, Piece};
 use parking_lot::Mutex;
@@ -133,15 +133,12 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// One that is to be parked.
-    pub(super) fn waiting(
-        server: &Arc<RegionServer>,
-        parts: &Arc<Parts>,
-        toll: Toll,
-        mut multi: Multi,
-    ) -> Box<dyn Resume> {
+    /// One that is to wait.
+    pub(super) fn park(server: &Arc<RegionServer>, parts: &Arc<Parts>, toll: Toll, mut multi: Multi, later: Later<'_>) {
         multi.let_go();
-        Box::new(Part { server: server.clone(), share: parts.share(), toll, multi })
+        let is_batch = toll.is_batch();
+        let part = Box::new(Part { server: server.clone(), share: parts.share(), toll, multi });
+        later.park_whole(&parts.conn, parts.size_bytes, is_batch, part);
     }
 
     /// The one that does not wait, with the call: it runs at once.
@@ -205,18 +202,6 @@ impl Piece for Part {
 }
 
 impl Resume for Part {
-    fn conn(&self) -> &Arc<Connection> {
-        &self.share.parts.conn
-    }
-
-    fn size_bytes(&self) -> usize {
-        self.share.parts.size_bytes
-    }
-
-    fn is_batch(&self) -> bool {
-        self.toll.is_batch()
-    }
-
     fn pay(&mut self, paid: Paid) {
         self.toll.add(paid);
     }
