@@ -245,7 +245,8 @@ impl<T> Gate<T> {
         answer
     }
 
-    /// Calls come together that are alike in key, operation and cost; `told` is given what becomes of each, in their order.
+    /// Calls come together that are alike in key, operation and cost; `told` is given what becomes of each, in their order. Those that
+    /// wait count for those behind them, as if they were parked already; those that others are about to park do not.
     pub fn ask_alike<'r>(
         &mut self,
         requests: impl Iterator<Item = Request<'r>>,
