@@ -873,4 +873,23 @@ mod tests {
         assert!(told[5].contains("4 calls wait"), "too many bytes: {}", told[5]);
         assert!(told[8].contains("6 calls wait"), "too many calls: {}", told[8]);
     }
+
+    #[test]
+    fn who_waits_counts_with_what_it_holds() {
+        const NOW_NS: u64 = 86_400_000_000_000;
+        let bounds = Bounds { calls_per_user: 10, bytes_per_user: 100 };
+        let mut gate = Gate::new(plan(1800), CapacityUnits::default(), bounds);
+        let key = Key { user: "u".into(), table: "t".into() };
+        let request = |rows, size_bytes| {
+            let cost = Cost { reads: 1, rows, ..Cost::default() };
+            Request { key: &key, operation: Operation::Multi, cost, size_bytes, deadline_ns: None }
+        };
+        assert!(matches!(gate.ask(&request(100, 1), NOW_NS), Answer::Passes(_)));
+        let Answer::Waits(place) = gate.ask(&request(1, 10), NOW_NS) else { panic!("it was used up") };
+        gate.park(place.holding(95), (), NOW_NS);
+        assert!(matches!(gate.ask(&request(1, 10), NOW_NS), Answer::Refused(_)), "95 and 10 are more than 100");
+        let [returned] = &gate.change(plan(1800), NOW_NS)[..] else { panic!("one waits") };
+        assert_eq!((returned.size_bytes, gate.parked()), (95, 0));
+        assert!(matches!(gate.ask(&request(1, 10), NOW_NS), Answer::Waits(_)));
+    }
 }
