@@ -12,7 +12,7 @@ mod toll;
 mod turn;
 mod waiting;
 
-use waiting::{Back, Came, Parked, go_on};
+use waiting::{Back, Outcome, Parked, go_on};
 
 pub(crate) use toll::{Paid, Toll};
 pub(crate) use turn::{Known, ONE_READ, Turn, TurnOfMany};
@@ -137,7 +137,7 @@ impl Throttles {
         self.rules.store(Arc::new(Rules { plan: plan.clone(), settings, throttling }));
         let now_ns = self.now_ns();
         let waiting = state.gate.change(plan, now_ns);
-        let ready: Vec<(Back, Came)> =
+        let ready: Vec<(Back, Outcome)> =
             waiting.into_iter().filter_map(|returned| self.arrive_again(&mut state.gate, returned, now_ns)).collect();
         self.publish_due(&state);
         drop(state);
@@ -151,19 +151,19 @@ impl Throttles {
         gate: &mut Gate<Parked>,
         returned: Returned<Parked>,
         now_ns: u64,
-    ) -> Option<(Back, Came)> {
+    ) -> Option<(Back, Outcome)> {
         let Returned { item: Parked { asked, back }, operation, cost, size_bytes, deadline_ns } = returned;
         let key = &asked.who.key;
-        let came = match gate.ask(&Request { key, operation, cost, size_bytes, deadline_ns }, now_ns) {
-            Answer::Free => Came::Free,
-            Answer::Passes(ticket) => Came::Paid(Paid::new(asked, self.clone(), (ticket, cost), Instant::now())),
+        let outcome = match gate.ask(&Request { key, operation, cost, size_bytes, deadline_ns }, now_ns) {
+            Answer::Free => Outcome::Free,
+            Answer::Passes(ticket) => Outcome::Paid(Paid::new(asked, self.clone(), (ticket, cost), Instant::now())),
             Answer::Waits(place) => {
                 gate.park(place, Parked { asked, back }, now_ns);
                 return None;
             }
-            Answer::Refused(refusal) => Came::Refused(refuse(&asked.who.usage, &refusal)),
+            Answer::Refused(refusal) => Outcome::Refused(refuse(&asked.who.usage, &refusal)),
         };
-        Some((back, came))
+        Some((back, outcome))
     }
 
     fn park(&self, calls: impl IntoIterator<Item = (Place, Parked)>) {
@@ -293,7 +293,7 @@ impl Throttles {
         woken.gone.into_iter().for_each(|parked| parked.back.resume.discard());
         let began = Instant::now();
         go_on(woken.pass.into_iter().map(|Passed { item: Parked { asked, back }, ticket, cost }| {
-            (back, Came::Paid(Paid::new(asked, self.clone(), (ticket, cost), began)))
+            (back, Outcome::Paid(Paid::new(asked, self.clone(), (ticket, cost), began)))
         }));
     }
 

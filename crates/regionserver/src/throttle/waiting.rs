@@ -219,18 +219,18 @@ impl Back {
 }
 
 /// With what a call goes on.
-pub(super) enum Came {
+pub(super) enum Outcome {
     Free,
     Paid(Paid),
     Refused(Fault),
 }
 
-impl Came {
+impl Outcome {
     fn give_to(self, resume: &mut dyn Resume) {
         match self {
-            Came::Free => {}
-            Came::Paid(paid) => resume.pay(paid),
-            Came::Refused(fault) => resume.refuse(fault),
+            Outcome::Free => {}
+            Outcome::Paid(paid) => resume.pay(paid),
+            Outcome::Refused(fault) => resume.refuse(fault),
         }
     }
 }
@@ -239,17 +239,17 @@ impl Came {
 const AHEAD: usize = 1;
 
 /// Calls of one connection that go on; more than one are such as may gather.
-struct GoingOn(Vec<(Box<dyn Resume>, Came)>);
+struct GoingOn(Vec<(Box<dyn Resume>, Outcome)>);
 
 impl Piece for GoingOn {
     fn run(self: Box<Self>) {
         let mut calls = self.0.into_iter();
         let mut first: Option<Box<dyn Resume>> = None;
-        while let Some((mut next, came)) = calls.next() {
+        while let Some((mut next, outcome)) = calls.next() {
             if let Some((behind, _)) = calls.as_slice().get(AHEAD) {
                 prefetch_at(std::ptr::from_ref(&**behind).cast(), size_of_val(&**behind));
             }
-            came.give_to(&mut *next);
+            outcome.give_to(&mut *next);
             first = Some(match first {
                 None => next,
                 Some(mut first) => match first.take_along(next) {
@@ -268,10 +268,10 @@ impl Piece for GoingOn {
 }
 
 /// Back to the threads that they came from.
-pub(super) fn go_on(calls: impl Iterator<Item = (Back, Came)>) {
-    let mut calls: Vec<Option<(Back, Came)>> = calls.map(Some).collect();
+pub(super) fn go_on(calls: impl Iterator<Item = (Back, Outcome)>) {
+    let mut calls: Vec<Option<(Back, Outcome)>> = calls.map(Some).collect();
     // Those of a connection stay in their order.
-    let conn = |(place, call): (usize, &Option<(Back, Came)>)| {
+    let conn = |(place, call): (usize, &Option<(Back, Outcome)>)| {
         (call.as_ref().map_or(0, |(back, _)| Arc::as_ptr(&back.conn) as usize), place)
     };
     let mut order: Vec<(usize, usize)> = calls.iter().enumerate().map(conn).collect();
@@ -279,10 +279,10 @@ pub(super) fn go_on(calls: impl Iterator<Item = (Back, Came)>) {
     for of_conn in order.chunk_by(|a, b| a.0 == b.0) {
         let (mut work, mut together) = (Vec::<Box<dyn Piece>>::new(), Vec::new());
         let mut conn = None;
-        for (back, came) in of_conn.iter().filter_map(|(_, place)| calls[*place].take()) {
+        for (back, outcome) in of_conn.iter().filter_map(|(_, place)| calls[*place].take()) {
             let Back { conn: to, is_batch, mut resume } = back;
             if is_batch {
-                came.give_to(&mut *resume);
+                outcome.give_to(&mut *resume);
                 resume.run_behind();
                 continue;
             }
@@ -291,7 +291,7 @@ pub(super) fn go_on(calls: impl Iterator<Item = (Back, Came)>) {
             if !gathers || together.len() == GATHERED {
                 work.extend(piece(&mut together));
             }
-            together.push((resume, came));
+            together.push((resume, outcome));
             if !gathers {
                 work.extend(piece(&mut together));
             }
@@ -303,6 +303,6 @@ pub(super) fn go_on(calls: impl Iterator<Item = (Back, Came)>) {
     }
 }
 
-fn piece(calls: &mut Vec<(Box<dyn Resume>, Came)>) -> Option<Box<dyn Piece>> {
+fn piece(calls: &mut Vec<(Box<dyn Resume>, Outcome)>) -> Option<Box<dyn Piece>> {
     (!calls.is_empty()).then(|| Box::new(GoingOn(std::mem::take(calls))) as Box<dyn Piece>)
 }
