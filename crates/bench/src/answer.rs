@@ -15,8 +15,10 @@ const SAMPLE: u64 = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer<'a> {
     pub message: &'a [u8],
-    /// Cell block of KeyValueCodec.
+    /// Cell block of KeyValueCodec, without what was taken of it before.
     pub cells: &'a [u8],
+    /// Bytes of the cell block that came before and were judged then, or left unread.
+    pub taken: usize,
 }
 
 /// What the header of an answer's frame (without its length) says.
@@ -57,7 +59,7 @@ pub fn parse(frame: &[u8], taken: usize) -> Result<(u32, Result<Answer<'_>, Clie
     if cells.len() + taken != head.cells_len {
         return Err(Error::wrong("the cell block has not the length that the header says"));
     }
-    Ok((head.id, Ok(Answer { message, cells })))
+    Ok((head.id, Ok(Answer { message, cells, taken })))
 }
 
 /// The call id of an answer that has begun, and those of its cells that have come; None: they do not come yet, or not at all.
@@ -242,7 +244,7 @@ mod tests {
         let header = pb::ResponseHeader { call_id: Some(300), cell_block_meta: Some(meta), ..Default::default() };
         let bytes = frame(header.clone(), &message, b"cells");
         let (id, answer) = parse(&bytes, 0).unwrap();
-        assert_eq!((id, answer.unwrap()), (300, Answer { message: &[], cells: b"cells" }));
+        assert_eq!((id, answer.unwrap()), (300, Answer { message: &[], cells: b"cells", taken: 0 }));
         assert!(parse(&bytes[..bytes.len() - 1], 0).is_err());
         assert!(parse(&frame(pb::ResponseHeader { cell_block_meta: None, ..header }, &message, b"cells"), 0).is_err());
     }

@@ -7,7 +7,7 @@
 
 use crate::Error;
 use crate::cores::Cores;
-use crate::lane::Lane;
+use crate::lane::{Lane, Turns};
 use crate::op::Op;
 use crate::pace::{Pace, Schedule};
 use crate::process::{self, Process};
@@ -246,12 +246,15 @@ async fn run_lanes(
     events: &mpsc::UnboundedSender<Event>,
 ) -> Result<(), Error> {
     let mut lanes = Vec::with_capacity(thread.lanes.len());
-    let rooms = Rooms::default();
+    let (rooms, turns) = (Rooms::default(), Turns::default());
     for plan in thread.lanes {
         let Plan { address, user, ops, schedule, load, stands_back } = plan;
         let mut lane = Lane::connect(address, &user, ops, schedule, rooms.clone()).await?;
         if stands_back {
             lane.stand_back();
+            if !thread.stands_back {
+                lane.take_turns(turns.clone());
+            }
         }
         if thread.polls {
             lane.poll();

@@ -15,10 +15,23 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A server that says nothing for so long will not go on.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Connections of one thread that stand back: between two reads of theirs all others of the thread have a turn.
+#[derive(Clone, Default)]
+pub struct Turns(Arc<tokio::sync::Mutex<()>>);
+
+impl Turns {
+    /// Ends when the runtime has looked at all sockets once for this connection alone.
+    async fn next(&self) {
+        let _turn = self.0.lock().await;
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Pause before a request that was refused is sent again.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -84,6 +97,8 @@ pub struct Lane {
     /// None: a closed loop.
     open: Option<Open>,
     alarm: Alarm,
+    /// Of a thread with others that do not stand back.
+    turns: Option<Turns>,
 }
 
 impl Lane {
@@ -95,18 +110,26 @@ impl Lane {
         schedule: Option<Schedule>,
         rooms: Rooms,
     ) -> Result<Lane, Error> {
-        let wire = Wire::connect(address, user, rooms).await?;
+        let mut wire = Wire::connect(address, user, rooms).await?;
+        if !ops.iter().any(|op| op.reads_cells()) {
+            wire.skim();
+        }
         let now = Instant::now();
         let list: Vec<Slot> = ops.into_iter().map(|op| Slot { op, started: now, bytes: 0 }).collect();
         let idle = (0..list.len() as u32).collect();
         let open = schedule.map(|schedule| Open { schedule, beginning: now, counts_from: now, next: 0, idle });
         let slots = Slots { list, busy: 0, fresh: Vec::new(), again: BinaryHeap::new() };
-        Ok(Lane { wire, slots, open, alarm: Alarm::default() })
+        Ok(Lane { wire, slots, open, alarm: Alarm::default(), turns: None })
     }
 
     /// From now on it disturbs others as little as it can.
     pub fn stand_back(&mut self) {
         self.wire.stand_back();
+    }
+
+    /// From now on it shares its thread with others that it disturbs as little as it can.
+    pub fn take_turns(&mut self, turns: Turns) {
+        self.turns = Some(turns);
     }
 
     /// From now on it looks at the clock until an operation is due, instead of sleeping.
@@ -137,8 +160,10 @@ impl Lane {
             if self.exchange(self.next_event(window)).await? {
                 self.judge(window, &recorder)?;
             }
-            if self.wire.stands_back() {
-                martite_rpc::stand_aside();
+            match &self.turns {
+                Some(turns) => turns.next().await,
+                None if self.wire.stands_back() => martite_rpc::stand_aside(),
+                None => {}
             }
         }
     }
@@ -249,13 +274,13 @@ impl Slots {
         }
     }
 
-    /// Judges cells of an answer that has begun; where they are.
+    /// Judges cells of an answer that has begun, or leaves them; where they are.
     fn judge_begun(&mut self, part: &[u8]) -> Result<Range<usize>, Error> {
         let Some((id, cells)) = answer::begun(part) else { return Ok(0..0) };
         // An answer to a call that there is not is found when it is whole.
         let Some(slot) = self.list.get_mut(id as usize) else { return Ok(0..0) };
-        let (from, judged) = (part.len() - cells.len(), slot.op.some_cells(cells)?);
-        slot.bytes += judged as u64;
+        let judged = if slot.op.reads_cells() { slot.op.some_cells(cells)? } else { cells.len() };
+        let from = part.len() - cells.len();
         Ok(from..from + judged)
     }
 
@@ -274,7 +299,7 @@ impl Slots {
         })?;
         let step = match answer {
             Ok(answer) => {
-                slot.bytes += answer.cells.len() as u64;
+                slot.bytes += (answer.taken + answer.cells.len()) as u64;
                 slot.op.answer(id, answer, out)?
             }
             Err(e) => slot.op.failed(e)?,
@@ -319,6 +344,7 @@ mod tests {
         /// It judges so many bytes at a time as soon as they come; 0: all at the end.
         bite: usize,
         judged: usize,
+        reads: bool,
     }
 
     /// Longer than a read.
@@ -333,14 +359,18 @@ mod tests {
             self.judged = 0;
             self.asked <= self.left
         }
+        fn reads_cells(&self) -> bool {
+            self.reads
+        }
         fn some_cells(&mut self, cells: &[u8]) -> Result<usize, Error> {
-            assert!(cells.iter().all(|byte| *byte == 7));
+            assert!(self.reads && cells.iter().all(|byte| *byte == 7));
             let judged = cells.len() - cells.len().checked_rem(self.bite).unwrap_or(cells.len());
             self.judged += judged;
             Ok(judged)
         }
         fn answer(&mut self, _id: u32, answer: Answer<'_>, _out: &mut Vec<u8>) -> Result<Step, Error> {
-            assert_eq!(self.judged + answer.cells.len(), cells_len(self.asked));
+            assert_eq!(answer.taken + answer.cells.len(), cells_len(self.asked));
+            assert_eq!(self.judged, if self.reads { answer.taken } else { 0 });
             Ok(Step::Done { rows: 1 })
         }
     }
@@ -381,15 +411,15 @@ mod tests {
     #[test]
     fn answers_may_come_in_pieces() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for (piece, bite) in
-            [1 << 20, 100_000, 4_999].into_iter().flat_map(|piece| [(piece, 0), (piece, 1), (piece, 700)])
-        {
+        let bites = [(0, true), (1, true), (700, true), (0, false)];
+        let pieces = [1 << 20, 100_000, 4_999];
+        for (piece, (bite, reads)) in pieces.into_iter().flat_map(|piece| bites.map(|bite| (piece, bite))) {
             let seen = runtime.block_on(async {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 let address = listener.local_addr().unwrap();
                 let server = tokio::spawn(serve(listener, piece));
-                let ops =
-                    (0..3).map(|_| Box::new(Count { left: 4, asked: 0, bite, judged: 0 }) as Box<dyn Op>).collect();
+                let count = || Count { left: 4, asked: 0, bite, judged: 0, reads };
+                let ops = (0..3).map(|_| Box::new(count()) as Box<dyn Op>).collect();
                 let window = Window { begin: Instant::now(), end: None };
                 let recorder = Arc::new(Mutex::new(Recorder::new(window, 3).unwrap()));
                 let lane = Lane::connect(address, "martite", ops, None, Rooms::default()).await.unwrap();
@@ -397,10 +427,41 @@ mod tests {
                 server.abort();
                 recorder.lock().finish().total
             });
-            assert_eq!(seen.rows, 12, "pieces of {piece}, bites of {bite}");
+            assert_eq!(seen.rows, 12, "pieces of {piece}, bites of {bite}, {reads}");
             let bytes: usize = (1..=4).map(cells_len).sum();
             assert_eq!(seen.bytes as usize, 3 * bytes, "pieces of {piece}, bites of {bite}");
         }
+    }
+
+    #[tokio::test]
+    async fn who_takes_turns_lets_others_run_between() {
+        let (turns, ran) = (Turns::default(), Arc::new(Mutex::new(Vec::new())));
+        let in_turn = |name: &'static str| {
+            let (turns, ran) = (turns.clone(), ran.clone());
+            async move {
+                for _ in 0..3 {
+                    ran.lock().push(name);
+                    turns.next().await;
+                }
+            }
+        };
+        let other = || {
+            let ran = ran.clone();
+            async move {
+                for _ in 0..20 {
+                    ran.lock().push("other");
+                    tokio::task::yield_now().await;
+                }
+            }
+        };
+        let tasks = [tokio::spawn(in_turn("a")), tokio::spawn(in_turn("b")), tokio::spawn(other())];
+        for task in tasks {
+            task.await.unwrap();
+        }
+        // Each has begun once before anybody has to wait. Of those that yield, the runtime may wake the last first.
+        let ran = ran.lock();
+        assert_eq!(ran.iter().filter(|name| **name != "other").count(), 6);
+        assert!(ran[1..].windows(3).all(|three| three.contains(&"other")), "{ran:?}");
     }
 
     /// Is throttled at first, each time for so long.

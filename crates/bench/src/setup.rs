@@ -90,6 +90,9 @@ impl<O: Op> Op for Once<O> {
     fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
         !std::mem::replace(&mut self.begun, true) && self.op.begin(id, out)
     }
+    fn reads_cells(&self) -> bool {
+        self.op.reads_cells()
+    }
     fn some_cells(&mut self, cells: &[u8]) -> Result<usize, Error> {
         self.op.some_cells(cells)
     }

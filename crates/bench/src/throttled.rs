@@ -64,6 +64,9 @@ impl<O: Op> Op for Patient<O> {
         self.op.begin(id, out)
     }
 
+    fn reads_cells(&self) -> bool {
+        self.op.reads_cells()
+    }
     fn some_cells(&mut self, cells: &[u8]) -> Result<usize, Error> {
         self.op.some_cells(cells)
     }

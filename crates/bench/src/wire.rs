@@ -9,14 +9,15 @@
 use crate::Error;
 use martite_rpc::client::ClientOptions;
 use parking_lot::Mutex;
+use rustix::net::RecvFlags;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::ReadHalf;
 
@@ -24,6 +25,9 @@ use tokio::net::tcp::ReadHalf;
 pub const READ: usize = 256 << 10;
 /// The same for who stands back.
 const SHORT_READ: usize = 32 << 10;
+/// The same for who wants to know what answers there are, not what is in their cells, and what it lets pass at a time.
+const HEAD_READ: usize = 1 << 10;
+const SKIPPED: usize = 64 << 10;
 /// Largest answer accepted.
 const MAX_ANSWER: usize = 256 << 20;
 /// What a connection keeps without a room: the beginning of an answer and a cell that is cut.
@@ -53,6 +57,10 @@ struct Input {
     taken: usize,
     /// Bytes to read at a time.
     at_once: usize,
+    /// Whether cells of answers that are not whole are left unread.
+    skims: bool,
+    /// Bytes of the answer that has begun which have not come and are to be left unread.
+    to_skip: usize,
 }
 
 impl Wire {
@@ -62,18 +70,25 @@ impl Wire {
         socket.set_nodelay(true)?;
         let options = ClientOptions { user: user.to_owned(), ..ClientOptions::new("ClientService") };
         socket.write_all(&options.opening()).await?;
-        let input = Input { rooms, bytes: Vec::new(), filled: 0, taken: 0, at_once: READ };
+        let input = Input { rooms, bytes: Vec::new(), filled: 0, taken: 0, at_once: READ, skims: false, to_skip: 0 };
         Ok(Wire { socket, input, output: Vec::with_capacity(8 << 10), sent: 0 })
     }
 
     /// Reads in small pieces from now on: a kernel without preemption lets nobody else onto the processor until a system call
     /// ends.
     pub fn stand_back(&mut self) {
-        self.input.at_once = SHORT_READ;
+        self.input.at_once = self.input.at_once.min(SHORT_READ);
     }
 
     pub fn stands_back(&self) -> bool {
-        self.input.at_once == SHORT_READ
+        self.input.at_once <= SHORT_READ
+    }
+
+    /// Leaves in the kernel from now on what follows of cells that [`Wire::begun`] saw the first of: to copy and to look at what nobody
+    /// asks about would keep others of the thread waiting.
+    pub fn skim(&mut self) {
+        self.input.at_once = HEAD_READ;
+        self.input.skims = true;
     }
 
     /// Sends what waits until something is received. Both at once: a server that cannot send does not read either. May be dropped
@@ -123,8 +138,12 @@ impl Wire {
     /// Shows what is there of the answer that has begun, without its length, to `judge`, which tells what of it is judged and can go.
     pub fn begun(&mut self, judge: impl FnOnce(&[u8]) -> Result<Range<usize>, Error>) -> Result<(), Error> {
         let Wire { input, .. } = self;
-        if let Some((_, part)) = input.bytes[..input.filled].split_first_chunk::<4>() {
+        if let Some((len, part)) = input.bytes[..input.filled].split_first_chunk::<4>() {
+            let (len, here) = (u32::from_be_bytes(*len) as usize, part.len());
             let judged = judge(part)?;
+            if input.skims && !judged.is_empty() {
+                input.to_skip = len.saturating_sub(input.taken + here);
+            }
             input.taken += judged.len();
             input.take_out(judged.start + 4..judged.end + 4);
         }
@@ -136,6 +155,9 @@ impl Wire {
 impl Input {
     /// Bytes received; 0 at the end.
     fn receive(&mut self, from: &mut ReadHalf<'_>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if self.to_skip > 0 {
+            return self.skip(from.as_ref(), context);
+        }
         self.make_room();
         let mut free = ReadBuf::new(&mut self.bytes[self.filled..][..self.at_once]);
         let outcome = Pin::new(from).poll_read(context, &mut free);
@@ -147,9 +169,30 @@ impl Input {
         outcome.map_ok(|()| n)
     }
 
+    /// Lets bytes pass without a copy of them.
+    fn skip(&mut self, from: &TcpStream, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        self.make_room();
+        let most = self.to_skip.min(SKIPPED);
+        loop {
+            ready!(from.poll_read_ready(context))?;
+            // What is there stays as it was; the kernel wants to know for how much there would be room.
+            let unused = &mut self.bytes[self.filled..][..most];
+            let skip = || Ok(rustix::net::recv(from, unused, RecvFlags::TRUNC)?.1);
+            match from.try_io(Interest::READABLE, skip) {
+                Ok(n) => {
+                    self.to_skip -= n;
+                    self.taken += n;
+                    return Poll::Ready(Ok(n));
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                Err(e) => return Poll::Ready(Err(e)),
+            }
+        }
+    }
+
     /// Room for what is read at once, behind what is there.
     fn make_room(&mut self) {
-        let needed = self.filled + self.at_once;
+        let needed = self.filled + if self.to_skip > 0 { SKIPPED } else { self.at_once };
         if self.bytes.len() < needed && self.filled <= KEPT {
             let mut room = self.rooms.0.lock().pop().unwrap_or_else(|| vec![0; KEPT + READ]);
             room[..self.filled].copy_from_slice(&self.bytes[..self.filled]);

@@ -81,7 +81,7 @@ mod tests {
         };
         let row = op.row;
         let mut judge = |(message, cells): (Vec<u8>, Vec<u8>)| {
-            op.answer(0, Answer { message: &message, cells: &cells }, &mut Vec::new())
+            op.answer(0, Answer { message: &message, cells: &cells, taken: 0 }, &mut Vec::new())
         };
         assert_eq!(judge(answer_for(row, 1)).unwrap(), Step::Done { rows: 1 });
         assert!(judge(answer_for(row, 2)).is_err());

@@ -30,6 +30,10 @@ pub enum Step {
 pub trait Op: Send {
     /// Writes the first request of the next operation; false: there are no more.
     fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool;
+    /// Whether it looks at the cells that it gets. Of those that it leaves unread it is told how many bytes they were.
+    fn reads_cells(&self) -> bool {
+        true
+    }
     /// Judges cells of an answer that is not whole yet; how many bytes it has seen, which [`Op::answer`] is not shown again.
     fn some_cells(&mut self, _cells: &[u8]) -> Result<usize, Error> {
         Ok(0)

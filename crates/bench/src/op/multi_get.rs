@@ -117,7 +117,7 @@ mod tests {
         assert!(op.begin(0, &mut Vec::new()));
         let mut judge = |order: &[usize]| {
             let (message, cells) = answer_to(&op, order);
-            op.answer(0, Answer { message: &message.encode_to_vec(), cells: &cells }, &mut Vec::new())
+            op.answer(0, Answer { message: &message.encode_to_vec(), cells: &cells, taken: 0 }, &mut Vec::new())
         };
         let all: Vec<usize> = (0..ROWS).collect();
         let backwards: Vec<usize> = (0..ROWS).rev().collect();
@@ -135,7 +135,8 @@ mod tests {
         let (mut message, cells) = answer_to(&op, &[0]);
         let pair = pb::NameBytesPair { name: "java.io.IOException".to_owned(), value: Some(b"full"[..].into()) };
         message.region_action_result[0].exception = Some(pair);
-        let outcome = op.answer(0, Answer { message: &message.encode_to_vec(), cells: &cells }, &mut Vec::new());
+        let outcome =
+            op.answer(0, Answer { message: &message.encode_to_vec(), cells: &cells, taken: 0 }, &mut Vec::new());
         assert!(outcome.unwrap_err().to_string().contains("java.io.IOException: full"));
     }
 }

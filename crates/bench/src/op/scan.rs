@@ -218,7 +218,7 @@ mod tests {
     }
 
     fn judge(op: &mut Scan, more_in_region: bool, cells: &[u8]) -> Result<Step, Error> {
-        op.answer(0, Answer { message: &response(more_in_region), cells }, &mut Vec::new())
+        op.answer(0, Answer { message: &response(more_in_region), cells, taken: 0 }, &mut Vec::new())
     }
 
     fn scan(passing: Passing, splits: &[u64]) -> Scan {

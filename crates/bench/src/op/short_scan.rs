@@ -18,6 +18,8 @@ pub struct ShortScan {
     start: u64,
     /// Cells of this scan that have come.
     cells: u64,
+    /// Its cells are counted, and nobody looks at them.
+    unread: bool,
     /// The scanner and the number of the next call; none before the first answer.
     open: Option<(u64, u64)>,
     /// Cells before this scan.
@@ -27,7 +29,13 @@ pub struct ShortScan {
 impl ShortScan {
     /// Scans of `span` rows, which a region must have. They begin at rows by `keys`, or as late as their region allows.
     pub fn new(target: Arc<Target>, keys: Keys, span: u64, seed: u64) -> ShortScan {
-        ShortScan { target, keys, random: SeededRandom::new(seed), span, start: 0, cells: 0, open: None, turn: 0 }
+        let random = SeededRandom::new(seed);
+        ShortScan { target, keys, random, span, start: 0, cells: 0, unread: false, open: None, turn: 0 }
+    }
+
+    /// The same for a client whose work must not be seen by others of its thread.
+    pub fn unread(self) -> ShortScan {
+        ShortScan { unread: true, ..self }
     }
 
     fn check_cells(&mut self, block: &[u8]) -> Result<(), Error> {
@@ -44,6 +52,19 @@ impl ShortScan {
         Ok(())
     }
 
+    /// All cells are equally long.
+    fn count_unread(&mut self, bytes: usize) -> Result<(), Error> {
+        let cell = self.target.row_bytes() / self.target.shape.columns as u64;
+        if !(bytes as u64).is_multiple_of(cell) {
+            return Err(Error::wrong(format!("{bytes} bytes of cells, of which one has {cell}")));
+        }
+        self.cells += bytes as u64 / cell;
+        if self.cells > self.span * self.target.shape.columns as u64 {
+            return Err(Error::wrong("a scan returned more rows than it was to"));
+        }
+        Ok(())
+    }
+
     /// Rows that have not come, the one that has begun among them.
     fn rows_left(&self) -> u32 {
         (self.span - self.cells / self.target.shape.columns as u64) as u32
@@ -51,6 +72,10 @@ impl ShortScan {
 }
 
 impl Op for ShortScan {
+    fn reads_cells(&self) -> bool {
+        !self.unread
+    }
+
     fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
         let row = self.keys.row(&self.random, self.target.rows);
         let region = self.target.rows_of(self.target.region_of(row));
@@ -72,6 +97,7 @@ impl Op for ShortScan {
                 _ => {}
             }
         }
+        self.count_unread(answer.taken)?;
         self.check_cells(answer.cells)?;
         if self.rows_left() == 0 {
             return Ok(Step::Done { rows: self.span });
@@ -120,7 +146,7 @@ mod tests {
     fn judge(op: &mut ShortScan, more: bool, cells: &[u8]) -> (Result<Step, Error>, Vec<u8>) {
         let answer = pb::ScanResponse { scanner_id: Some(5), more_results: Some(more), ..Default::default() };
         let (message, mut out) = (answer.encode_to_vec(), Vec::new());
-        (op.answer(0, Answer { message: &message, cells }, &mut out), out)
+        (op.answer(0, Answer { message: &message, cells, taken: 0 }, &mut out), out)
     }
 
     #[test]
@@ -143,6 +169,26 @@ mod tests {
                 _ => Vec::new(),
             };
             assert!(judge(&mut op, false, &cells).0.is_err());
+        }
+    }
+
+    #[test]
+    fn cells_that_nobody_reads_are_counted() {
+        let target = Arc::new(example(SINGLE, 1000, &[]));
+        let row = target.row_bytes() as usize;
+        let mut op = ShortScan::new(target, Keys::zipfian(), 100, 1).unread();
+        assert!(!op.reads_cells());
+        let message = pb::ScanResponse { scanner_id: Some(5), more_results: Some(true), ..Default::default() };
+        let message = message.encode_to_vec();
+        for (taken, outcome) in [
+            (100 * row, Some(Step::Done { rows: 100 })),
+            (60 * row, Some(Step::More)),
+            (100 * row - 1, None),
+            (101 * row, None),
+        ] {
+            assert!(op.begin(0, &mut Vec::new()));
+            let step = op.answer(0, Answer { message: &message, cells: &[], taken }, &mut Vec::new());
+            assert_eq!(step.ok(), outcome, "{taken} bytes");
         }
     }
 

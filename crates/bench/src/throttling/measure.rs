@@ -276,7 +276,7 @@ impl Measure<'_> {
                 (outstanding / connections, Pace::Open(Rate::per_second(per_second)))
             }
         };
-        let (keys, does) = (Keys::zipfian(), part.does);
+        let (keys, does, batch) = (Keys::zipfian(), part.does, part.batch);
         let target = match part.batch {
             true => Arc::new(self.target.with_priority(BATCH_PRIORITY)),
             false => self.target.clone(),
@@ -284,6 +284,9 @@ impl Measure<'_> {
         let make: MakeOp<'static> = Box::new(move |seed| match does {
             Does::Get => Box::new(Patient::new(Get::new(target.clone(), keys.clone(), seed))),
             Does::Multi => Box::new(Patient::new(MultiGet::new(target.clone(), keys.clone(), seed))),
+            Does::Scan if batch => {
+                Box::new(Patient::new(ShortScan::new(target.clone(), keys.clone(), SCAN_ROWS, seed).unread()))
+            }
             Does::Scan => Box::new(Patient::new(ShortScan::new(target.clone(), keys.clone(), SCAN_ROWS, seed))),
             Does::Sift => Box::new(Patient::new(Scan::new(target.clone(), Passing::NoValue, SIFTED_ROWS, seed))),
         });
