@@ -84,7 +84,7 @@ impl Experiment {
 pub enum BatchWork {
     /// Looks through 10,000 rows by a filter of values that lets none pass: the server has all the work, the load generator none
     Sift,
-    /// Scans 100 rows, which come back: the load generator has as much to do as the server
+    /// Scans 100 rows, which come back: the load generator judges the answers, and their cells by their length
     Scan,
 }
 
