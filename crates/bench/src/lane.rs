@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 
 /// A server that says nothing for so long will not go on.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Pause before a request that was refused is sent again.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// Connections of one thread that stand back: between two reads of theirs all others of the thread have a turn.
 #[derive(Clone, Default)]
 pub struct Turns(Arc<tokio::sync::Mutex<()>>);
@@ -31,9 +34,6 @@ impl Turns {
         tokio::task::yield_now().await;
     }
 }
-
-/// Pause before a request that was refused is sent again.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// An operation.
 struct Slot {

@@ -44,6 +44,7 @@ pub struct Wire {
     pub output: Vec<u8>,
     /// Bytes of `output` that were sent.
     sent: usize,
+    stands_back: bool,
 }
 
 /// What was received and is not judged.
@@ -71,17 +72,18 @@ impl Wire {
         let options = ClientOptions { user: user.to_owned(), ..ClientOptions::new("ClientService") };
         socket.write_all(&options.opening()).await?;
         let input = Input { rooms, bytes: Vec::new(), filled: 0, taken: 0, at_once: READ, skims: false, to_skip: 0 };
-        Ok(Wire { socket, input, output: Vec::with_capacity(8 << 10), sent: 0 })
+        Ok(Wire { socket, input, output: Vec::with_capacity(8 << 10), sent: 0, stands_back: false })
     }
 
     /// Reads in small pieces from now on: a kernel without preemption lets nobody else onto the processor until a system call
     /// ends.
     pub fn stand_back(&mut self) {
+        self.stands_back = true;
         self.input.at_once = self.input.at_once.min(SHORT_READ);
     }
 
     pub fn stands_back(&self) -> bool {
-        self.input.at_once <= SHORT_READ
+        self.stands_back
     }
 
     /// Leaves in the kernel from now on what follows of cells that [`Wire::begun`] saw the first of: to copy and to look at what nobody
@@ -94,7 +96,7 @@ impl Wire {
     /// Sends what waits until something is received. Both at once: a server that cannot send does not read either. May be dropped
     /// and called again.
     pub async fn exchange(&mut self) -> Result<(), Error> {
-        let Wire { socket, input, output, sent } = self;
+        let Wire { socket, input, output, sent, .. } = self;
         let (mut from, mut to) = socket.split();
         loop {
             tokio::select! {

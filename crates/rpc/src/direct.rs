@@ -16,7 +16,7 @@ use crate::others::{on_network_thread, others_wait};
 /// Cell blocks from this size on. Smaller ones cost less than the wake-up that they share with others.
 pub(crate) const LARGE_CELLS: usize = 32 << 10;
 /// Bytes of a system call, some 10 µs: until it ends, a kernel without preemption lets nobody else onto the processor. Of a network
-/// thread half of that: others wait for nobody else. Of all threads, clients would have a half more to do for the more frequent news.
+/// thread half of that: others wait for nobody else. With that of all threads, clients had half as much again to do for large answers.
 const AT_ONCE_ON_POOL: usize = 32 << 10;
 pub(crate) const AT_ONCE: usize = 16 << 10;
 
