@@ -17,14 +17,13 @@
 //! network threads need. No other thread then wants its processor, and it need not sleep. It ends that when it retreats, and when
 //! it has no time for such work.
 
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use martite_env::thread::RunDelay;
 
 use crate::others;
-use crate::pool::{self, Class, Pool};
+use crate::pool::{self, Pool, Waits};
 use crate::reactor::Remote;
 
 /// After so long a thread sleeps until the next call, and looks whether others wanted its processor.
@@ -53,7 +52,7 @@ pub(crate) struct Aside {
     /// Of the server whose call came last.
     pool: Weak<Pool>,
     /// Its jobs that wait for a network thread.
-    jobs: Arc<AtomicUsize>,
+    jobs: Arc<Waits>,
     /// The thread that reads the connections of low priority which nobody else does.
     behind: Option<Remote>,
     /// None: not known on this system, and nothing is done.
@@ -145,7 +144,7 @@ impl Aside {
     }
 
     fn has_work(&self, guests: bool) -> bool {
-        guests || self.jobs.load(SeqCst) > 0
+        guests || self.jobs.any()
     }
 
     /// For the thread when it has nothing to do but for its `guests`.
@@ -173,12 +172,12 @@ impl Aside {
 
     /// Does a piece of work; for how long.
     pub fn work(&mut self, now: Instant) -> Duration {
-        let Some(job) = self.pool.upgrade().and_then(|pool| pool.take_aside()) else {
+        let Some((class, job)) = self.pool.upgrade().and_then(|pool| pool.take_aside()) else {
             self.found_none = true;
             return Duration::ZERO;
         };
         self.begin_turn();
-        pool::run(Class::Batch, job);
+        pool::run(class, job);
         now.elapsed()
     }
 
@@ -186,6 +185,9 @@ impl Aside {
     /// there is no other processor, which come before batch work; for threads of that it is short: they have little to do beside a host.
     fn makes_way(&self) -> Option<Duration> {
         let (Some(spare), Some(pool)) = (self.hosts, self.pool.upgrade()) else { return Some(PAUSE) };
+        if self.jobs.scans() {
+            return None;
+        }
         let (scans, batch) = pool.behind_busy();
         if scans > 0 && scans + batch > spare {
             return Some(PAUSE);
@@ -256,7 +258,9 @@ impl Retreat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::Class;
     use crate::reactor::Reactor;
+    use std::sync::atomic::Ordering::SeqCst;
 
     fn aside() -> Aside {
         Aside::new(Reactor::new(None).unwrap().1)
@@ -299,7 +303,7 @@ mod tests {
     fn while_there_is_work_nobody_sleeps_for_good() {
         let (mut aside, now) = (aside(), Instant::now());
         assert_eq!(aside.idle(now, false), Idle::Sleep(None));
-        aside.jobs.store(1, SeqCst);
+        aside.jobs.of(Class::Batch).store(1, SeqCst);
         assert_eq!(aside.idle(now, false), Idle::Work);
         // The next job is for others.
         assert_eq!(aside.work(now), Duration::ZERO);
@@ -310,7 +314,7 @@ mod tests {
         aside.retreat.last = Some((PAUSE, now + PAUSE / 2));
         assert_eq!(aside.idle(now, false), Idle::Sleep(Some(PAUSE / 2)));
         assert_eq!(aside.idle(now + PAUSE, false), Idle::Work);
-        aside.jobs.store(0, SeqCst);
+        aside.jobs.of(Class::Batch).store(0, SeqCst);
         assert_eq!(aside.idle(now, false), Idle::Sleep(Some(PAUSE / 2)));
         assert_eq!(aside.idle(now + PAUSE, false), Idle::Sleep(None));
     }

@@ -10,8 +10,9 @@
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
 //! Scan  threads of its own, which take what all others leave, or have a small weight where that is nothing (`scarcity`), and
-//!       make way after each slice; as many at once as there are processors, but for those that read from a disk
-//! Batch threads that take what all others leave; what was spawned `aside` network threads may take, too (`aside`)
+//!       make way after each slice; as many at once as there are processors, but for those that read from a disk; network threads
+//!       take scans, too (`aside`), and then fewer of these threads do
+//! Batch threads that take what all others leave; what was spawned `aside` network threads may take, too
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:
 //! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds. More of them
@@ -68,10 +69,16 @@ enum Group {
 impl Group {
     /// The class, if it is one of scans.
     fn scans(self) -> Option<Class> {
+        self.class().filter(|class| *class != Class::Batch)
+    }
+
+    /// The class, if there is only one.
+    fn class(self) -> Option<Class> {
         match self {
             Group::Scan => Some(Class::Scan),
             Group::WeightedScan => Some(Class::WeightedScan),
-            Group::All | Group::Batch => None,
+            Group::Batch => Some(Class::Batch),
+            Group::All => None,
         }
     }
 }
@@ -174,14 +181,34 @@ pub struct Pool {
 
 struct Inner {
     state: Mutex<State>,
-    /// Jobs that wait and that network threads may take: looked at without the lock.
-    aside: Arc<AtomicUsize>,
+    aside: Arc<Waits>,
     /// What the threads of each group wait for.
     work: [Condvar; 4],
     /// That run.
     scans: AtomicUsize,
     scarcity: Scarcity,
     behind: Behind,
+}
+
+/// How many jobs wait that network threads may take: looked at without the lock.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    scans: AtomicUsize,
+    batch: AtomicUsize,
+}
+
+impl Waits {
+    pub fn any(&self) -> bool {
+        self.scans() || self.batch.load(SeqCst) > 0
+    }
+
+    pub fn scans(&self) -> bool {
+        self.scans.load(SeqCst) > 0
+    }
+
+    pub(crate) fn of(&self, class: Class) -> &AtomicUsize {
+        if class == Class::Batch { &self.batch } else { &self.scans }
+    }
 }
 
 #[derive(Default)]
@@ -208,12 +235,12 @@ struct Waiting {
 struct Kind {
     class: Class,
     is_aside: bool,
-    place: Place,
+    position: Position,
 }
 
 /// Where a job queues.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
     /// Behind all others, if the queue is not full.
     New,
     /// The rest of one that has begun: before all others, however many there are.
@@ -224,11 +251,11 @@ enum Place {
 
 impl From<Class> for Kind {
     fn from(class: Class) -> Kind {
-        Kind { class, is_aside: false, place: Place::New }
+        Kind { class, is_aside: false, position: Position::New }
     }
 }
 
-/// Where the rest of a call goes on that [`Pool::spawn_aside`] had queued.
+/// Where the rest of a call goes on that network threads may have to do with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {
     Anywhere,
@@ -329,26 +356,28 @@ impl Pool {
     /// The same for work of low priority that network threads may do, too, while they have nothing else to do. It must not block
     /// there ([`crate::on_network_thread`]), and must be over, or leave a rest, as soon as others wait ([`crate::others_wait`]).
     pub fn spawn_aside(&self, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        let kind = Kind { class: Class::Batch, is_aside: true, place: Place::New };
+        let kind = Kind { class: Class::Batch, is_aside: true, position: Position::New };
         self.inner.clone().spawn_call(kind, call, Box::new(f));
     }
 
-    /// Queues what is left of such a call, to be next.
-    pub fn spawn_rest(&self, rest: Rest, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        let kind = Kind { class: Class::Batch, is_aside: rest == Rest::Anywhere, place: Place::First };
-        self.inner.clone().spawn_call(kind, call, Box::new(f));
+    /// Queues a call of low priority or a scan, or what is left of one. Anywhere: network threads may go on with it, as above; with
+    /// scans for which none of the pool's threads is free.
+    pub fn spawn_rest(
+        &self,
+        class: Class,
+        position: Position,
+        rest: Rest,
+        call: Call,
+        f: impl FnOnce(Call) + Send + 'static,
+    ) {
+        let class = if class == Class::Scan { self.inner.class_of_scan(Instant::now()) } else { class };
+        let is_aside = rest == Rest::Anywhere && class.group() != Group::All;
+        self.inner.clone().spawn_call(Kind { class, is_aside, position }, call, Box::new(f));
     }
 
-    /// Queues the rest of a scan, to be next. It runs here, but had better elsewhere ([`Pool::is_out_of_place`]).
-    pub fn move_scan(&self, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        let kind = Kind { class: self.inner.class_of_scan(Instant::now()), is_aside: false, place: Place::First };
-        self.inner.clone().spawn_call(kind, call, Box::new(f));
-    }
-
-    /// Queues the rest of a scan behind those that wait.
-    pub fn put_scan_off(&self, call: Call, f: impl FnOnce(Call) + Send + 'static) {
-        let kind = Kind { class: self.inner.class_of_scan(Instant::now()), is_aside: false, place: Place::Last };
-        self.inner.clone().spawn_call(kind, call, Box::new(f));
+    /// Whether scans wait that network threads may go on with.
+    pub fn scans_wait(&self) -> bool {
+        self.inner.aside.scans()
     }
 
     /// Whether the scan that the calling thread of the pool does is one for threads with another weight.
@@ -373,19 +402,21 @@ impl Pool {
     }
 
     /// How many jobs there are for [`Pool::take_aside`], as soon as it is their turn.
-    pub(crate) fn aside(&self) -> Arc<AtomicUsize> {
+    pub(crate) fn aside(&self) -> Arc<Waits> {
         self.inner.aside.clone()
     }
 
-    /// The next job of low priority, if a network thread may do it. It counts as running for nobody.
-    pub(crate) fn take_aside(&self) -> Option<Job> {
+    /// The next job that a network thread may do: a scan that no other thread is about to do, or one of low priority. It counts as
+    /// running for nobody.
+    pub(crate) fn take_aside(&self) -> Option<(Class, Job)> {
         let mut state = self.inner.state.lock();
-        let is_hosted = !state.hosts.is_empty();
-        let jobs = &mut state.queues[Class::Batch as usize].jobs;
-        let next = if is_hosted { take_first(jobs, true)? } else { jobs.pop_front_if(|next| next.is_aside)? };
-        self.inner.aside.fetch_sub(1, Relaxed);
-        self.inner.scarcity.begin(Instant::now());
-        Some(next.job)
+        let (class, next) = if state.scans_come_first() { state.take_scan()? } else { state.take_batch()? };
+        self.inner.aside.of(class).fetch_sub(1, Relaxed);
+        drop(state);
+        if class == Class::Batch {
+            self.inner.scarcity.begin(Instant::now());
+        }
+        Some((class, next.job))
     }
 
     /// A network thread is a host from now on (`aside`): it does what is spawned aside, and beside it so many threads.
@@ -404,7 +435,9 @@ impl Pool {
         drop(state);
         match next {
             Some(next) => next.rouse(),
-            None => drop(self.inner.of(Class::Batch).notify_all()),
+            None => [Class::Batch, Class::Scan, Class::WeightedScan].into_iter().for_each(|class| {
+                self.inner.of(class).notify_all();
+            }),
         }
     }
 
@@ -421,10 +454,11 @@ impl Pool {
     /// How many threads that stand back have something to do that is not for a host: those for scans, and those for batch work.
     pub(crate) fn behind_busy(&self) -> (usize, usize) {
         let state = self.inner.state.lock();
-        let batch = &state.queues[Class::Batch as usize];
-        let for_threads = batch.jobs.iter().filter(|waiting| !waiting.is_aside).count();
-        let (waiting, running) = state.queued(Class::Scan);
-        (waiting + running, batch.running + for_threads)
+        let of = |class: Class| {
+            let queue = &state.queues[class as usize];
+            queue.running + queue.jobs.iter().filter(|waiting| !waiting.is_aside).count()
+        };
+        (of(Class::Scan) + of(Class::WeightedScan), of(Class::Batch))
     }
 
     /// Jobs of a class that wait, and that run. Scans are all scans.
@@ -497,26 +531,26 @@ impl Inner {
 
     /// Makes and queues a job if there is room.
     fn push(&self, kind: Kind, make: impl FnOnce() -> Option<Job>) -> bool {
-        let Kind { class, is_aside, place } = kind;
+        let Kind { class, is_aside, position } = kind;
         let mut state = self.state.lock();
         let (present, stopped) = (state.present, state.stopped);
         let host = state.hosts.first().filter(|_| is_aside).cloned();
-        let wakes = host.is_none() || state.queues[class as usize].running < state.spare;
+        let wakes = host.is_none() || state.queues[class as usize].busy() < state.spare;
         let queue = &mut state.queues[class as usize];
         // Who ends makes room, and takes it.
         let wakes = wakes && queue.has_room();
-        if stopped || (place == Place::New && queue.jobs.len() >= queue.max_queued) {
+        if stopped || (position == Position::New && queue.jobs.len() >= queue.max_queued) {
             return false;
         }
         let Some(job) = make() else { return false };
         queue.enter(present);
         let waiting = Waiting { job, is_aside };
-        if place == Place::First {
+        if position == Position::First {
             queue.jobs.push_front(waiting)
         } else {
             queue.jobs.push_back(waiting)
         }
-        self.aside.fetch_add(usize::from(is_aside), SeqCst);
+        self.aside.of(class).fetch_add(usize::from(is_aside), SeqCst);
         drop(state);
         // A host that calls does it as soon as it has nothing else to do.
         if let Some(host) = host.filter(|_| !others::is_host()) {
@@ -566,7 +600,7 @@ impl Inner {
                 continue;
             };
             let expected = state.start(class);
-            self.aside.fetch_sub(usize::from(is_aside), Relaxed);
+            self.aside.of(Class::ALL[class]).fetch_sub(usize::from(is_aside), Relaxed);
             drop(state);
             let started = Instant::now();
             let is_scan = group.scans().is_some();
@@ -622,17 +656,23 @@ impl Queue {
 
     /// Whether another job may start.
     fn has_room(&self) -> bool {
-        self.running - self.reading < self.max_running
+        self.busy() < self.max_running
+    }
+
+    /// Those that run and leave no room.
+    fn busy(&self) -> usize {
+        self.running - self.reading
     }
 }
 
 impl State {
     /// The job whose class has the earliest clock, of the classes of a group.
     fn next(&mut self, group: Group) -> Option<(usize, Waiting)> {
-        let batch = &mut self.queues[Class::Batch as usize];
-        let leaves_some = !self.hosts.is_empty() && batch.running >= self.spare;
-        if group == Group::Batch && leaves_some && batch.running < batch.max_running {
-            return Some((Class::Batch as usize, take_first(&mut batch.jobs, false)?));
+        if let Some(class) = group.class().map(|class| class as usize).filter(|_| !self.hosts.is_empty()) {
+            let queue = &mut self.queues[class];
+            if queue.busy() >= self.spare && queue.has_room() {
+                return Some((class, take_first(&mut queue.jobs, false)?));
+            }
         }
         let runnable = |q: &Queue| !q.jobs.is_empty() && q.has_room();
         let mine = |class: usize| Class::ALL[class].group() == group;
@@ -640,6 +680,29 @@ impl State {
         let (class, _) = candidates.min_by_key(|(_, q)| q.clock)?;
         let job = self.queues[class].jobs.pop_front()?;
         Some((class, job))
+    }
+
+    /// Whether a host leaves batch work alone.
+    fn scans_come_first(&self) -> bool {
+        !self.hosts.is_empty() && self.queued(Class::Scan).0 > 0
+    }
+
+    /// The next scan for a host, if there are more than threads about to take them. If it is not for one it comes first all the same.
+    fn take_scan(&mut self) -> Option<(Class, Waiting)> {
+        [Class::Scan, Class::WeightedScan].into_iter().find_map(|class| {
+            let queue = &mut self.queues[class as usize];
+            let is_left = queue.jobs.len() > self.spare.saturating_sub(queue.busy());
+            let next = is_left.then(|| queue.jobs.pop_front_if(|next| next.is_aside))?;
+            Some((class, next?))
+        })
+    }
+
+    /// A job of low priority for a network thread; one that is no host takes it in its turn only.
+    fn take_batch(&mut self) -> Option<(Class, Waiting)> {
+        let is_hosted = !self.hosts.is_empty();
+        let jobs = &mut self.queues[Class::Batch as usize].jobs;
+        let next = if is_hosted { take_first(jobs, true)? } else { jobs.pop_front_if(|next| next.is_aside)? };
+        Some((Class::Batch, next))
     }
 
     fn queued(&self, class: Class) -> (usize, usize) {

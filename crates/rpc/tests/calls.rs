@@ -581,6 +581,23 @@ async fn a_host_reads_what_is_of_low_priority_and_leaves_it_to_others_when_it_ha
     running.until(|c| c.queued_calls == 0).await;
 }
 
+/// It does so with scans, too, but for what may block.
+#[tokio::test]
+async fn a_host_goes_on_with_scans_that_nobody_else_has_time_for() {
+    let running = Running::on_processors(Some(1));
+    let client = running.client().await;
+    loop {
+        let names = client.call_with("AsideScan", b"", b"", CallOptions::default()).await.unwrap().message;
+        let names = String::from_utf8(names.to_vec()).unwrap();
+        let threads: Vec<&str> = names.split_whitespace().collect();
+        assert!(threads.last().unwrap().starts_with("scan-"), "{names}");
+        if threads[0] == "net-0" {
+            assert_eq!(threads.len(), 2, "{names}");
+            return;
+        }
+    }
+}
+
 /// A host writes large answers of low priority in pieces, between which others may come.
 #[tokio::test]
 async fn a_large_answer_by_a_host_is_whole_whoever_comes_meanwhile() {

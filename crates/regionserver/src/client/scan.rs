@@ -13,15 +13,17 @@ use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
 use martite_region::{Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanState};
-use martite_rpc::{Call, Class, Rest, on_network_thread, others_wait, stand_aside};
+use martite_rpc::{Call, Class, Pool, Position, Rest, on_network_thread, others_wait, stand_aside};
 use pb::Message;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long a call may run on the network thread before it goes to the pool, and how often it asks.
+/// How long a call may run on the network thread before it goes to the pool, if nobody waits for that thread.
 const INLINE: Duration = Duration::from_micros(100);
-const INLINE_CELLS: u64 = 250;
+/// Cells of the first slice on a network thread, and how long another one is about.
+const FIRST_INLINE_CELLS: u64 = 250;
+const INLINE_SLICE: Duration = Duration::from_micros(12);
 /// How long it may if others wait for that thread: a short scan is to end there all the same. One whose filter refuses rows tends to
 /// be long, and goes at once, as does one of low priority.
 const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
@@ -35,15 +37,17 @@ const FIRST_ON_POOL_CELLS: u64 = 1_000;
 const ON_POOL_CELLS: std::ops::RangeInclusive<u64> = 50..=20_000;
 /// How long one goes on there while others wait: most have ended then.
 const ON_POOL_TURN: Duration = Duration::from_millis(4);
-/// How long one of low priority goes on at most on a network thread that has nothing else to do; and about how long a slice of it is
+/// How long one goes on at most on a network thread that has nothing else to do; and about how long a slice of one of low priority is
 /// there, whose cells may be small or large, in the processor's cache or not.
 const ASIDE: Duration = Duration::from_micros(200);
 const ASIDE_SLICE: Duration = Duration::from_micros(8);
 /// After it found a block that is not in memory it stays on the pool for so long: more of that kind may follow.
 const AFTER_BLOCKED: Duration = Duration::from_millis(10);
-/// Cells of the first such slice, of the shortest and of the longest.
+/// One that has found so many bytes to return is left to the pool.
+const LARGE_ANSWER: usize = 8 << 10;
+/// Cells of the first such slice; of the shortest and of the longest of any on a network thread.
 const FIRST_ASIDE_CELLS: u64 = 10;
-const ASIDE_CELLS: std::ops::RangeInclusive<u64> = 4..=1_000;
+const INLINE_CELLS: std::ops::RangeInclusive<u64> = 4..=1_000;
 
 /// One Scan call under way.
 struct Work {
@@ -61,8 +65,10 @@ struct Work {
     may_heartbeat: bool,
     close: bool,
     rows: u64,
-    /// Cells of the next slice on a network thread, of low priority.
-    aside_cells: u64,
+    /// Cells of the next slice on a network thread.
+    cells: u64,
+    /// How long it has gone on there since its turn came.
+    turn: Duration,
     /// When such a slice last found a block that is not in memory.
     blocked: Option<Instant>,
     /// Put off by the time in the pool's queue.
@@ -71,9 +77,24 @@ struct Work {
 
 impl Work {
     /// Whether it may go on on the network thread.
-    fn may_stay(&self) -> bool {
+    fn may_stay(&self, pool: &Pool) -> bool {
         let makes_way = self.toll.is_batch() || self.out.counters.rows_filtered > 0;
-        stays(self.started.elapsed(), makes_way, others_wait)
+        stays(self.started.elapsed(), makes_way, || pool.scans_wait() || others_wait())
+    }
+
+    /// Where it goes on: more blocks that are not in memory may follow on one. Large answers are made and written with fewer turns by
+    /// threads that nobody else calls; batch work is done aside all the same.
+    fn rest(&self) -> Rest {
+        let is_large = self.out.cells.size_bytes() > LARGE_ANSWER && !self.toll.is_batch();
+        let may_block = self.blocked.is_some_and(|at| at.elapsed() <= AFTER_BLOCKED);
+        if is_large || may_block { Rest::OnPool } else { Rest::Anywhere }
+    }
+
+    /// The last slice, on a network thread, took so long.
+    fn next_slice(&mut self, took: Duration) {
+        let wanted = if self.toll.is_batch() { ASIDE_SLICE } else { INLINE_SLICE };
+        self.cells = next_slice(self.cells, took, wanted, INLINE_CELLS);
+        self.limits.pause_after_cells = self.cells;
     }
 }
 
@@ -84,12 +105,7 @@ fn stays(worked: Duration, makes_way: bool, others_wait: impl FnOnce() -> bool) 
     is_brief || worked < INLINE && !others_wait()
 }
 
-/// Cells of the next slice aside after one of so many took so long.
-fn next_aside(cells: u64, took: Duration) -> u64 {
-    next_slice(cells, took, ASIDE_SLICE, ASIDE_CELLS)
-}
-
-/// The same on the pool, where so many run for each processor.
+/// Cells of the next slice on the pool, where so many run for each processor, after one of so many took so long.
 fn next_on_pool(cells: u64, took: Duration, crowd: usize) -> u64 {
     next_slice(cells, took, ON_POOL_SLICE * crowd as u32, ON_POOL_CELLS)
 }
@@ -168,30 +184,37 @@ impl RegionServer {
             return self.finish_scan(call, *work, None);
         }
         if work.scanner.state.lock().is_long {
-            return self.scan_on_pool(call, work);
+            return self.put_scan(Position::New, Rest::Anywhere, call, work);
         }
         let files = self.ctx.stores.files.clone();
-        work.limits.pause_after_cells = if work.toll.is_batch() { work.aside_cells } else { INLINE_CELLS };
         let src = files.cache_only();
         // Others may have come while it was opened.
         if work.toll.is_batch() && others_wait() {
-            return self.scan_on_pool(call, work);
+            return self.put_scan(Position::New, Rest::Anywhere, call, work);
         }
+        let mut before = Instant::now();
         loop {
             match step(&mut work, &src) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Err(e) => return self.fail_scan(call, &work, e),
-                Ok(Stepped::Paused) if work.may_stay() => {}
-                Ok(Stepped::Paused | Stepped::Blocked) => break,
+                Ok(Stepped::Paused) if work.may_stay(&self.pool) => {}
+                Ok(Stepped::Paused) => break,
+                Ok(Stepped::Blocked) => {
+                    work.blocked = Some(Instant::now());
+                    break;
+                }
             }
+            let now = Instant::now();
+            work.next_slice(now - before);
+            before = now;
         }
-        self.scan_on_pool(call, work);
+        self.put_scan(Position::New, work.rest(), call, work);
     }
 
-    fn scan_on_pool(self: &Arc<Self>, call: Call, work: Box<Work>) {
+    /// Queues what is left of it.
+    fn put_scan(self: &Arc<Self>, position: Position, rest: Rest, call: Call, work: Box<Work>) {
         let (pool, class) = (self.pool.clone(), work.toll.class(Class::Scan));
-        let go_on = self.rest_of_scan(work);
-        if class == Class::Batch { pool.spawn_aside(call, go_on) } else { pool.spawn_call(class, call, go_on) }
+        pool.spawn_rest(class, position, rest, call, self.rest_of_scan(work));
     }
 
     /// What is left to do of a scan, on a thread of the pool, or on a network thread that has nothing else to do.
@@ -219,8 +242,8 @@ impl RegionServer {
             match step(&mut work, &files.blocking()) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Ok(Stepped::Paused | Stepped::Blocked) if stands_back => {
-                    if work.blocked.is_none_or(|at| at.elapsed() > AFTER_BLOCKED) && self.pool.is_in_the_way() {
-                        return self.pool.spawn_rest(Rest::Anywhere, call, self.rest_of_scan(work));
+                    if work.rest() == Rest::Anywhere && self.pool.is_in_the_way() {
+                        return self.put_scan(Position::First, Rest::Anywhere, call, work);
                     }
                     stand_aside();
                 }
@@ -228,10 +251,10 @@ impl RegionServer {
                     let (cells, took) = (work.limits.pause_after_cells, began.elapsed());
                     work.limits.pause_after_cells = next_on_pool(cells, took, self.pool.crowd_of_scans());
                     if self.pool.is_out_of_place() {
-                        return self.pool.move_scan(call, self.rest_of_scan(work));
+                        return self.put_scan(Position::First, work.rest(), call, work);
                     }
                     if turn_began.elapsed() >= ON_POOL_TURN && self.pool.keeps_scans_waiting() {
-                        return self.pool.put_scan_off(call, self.rest_of_scan(work));
+                        return self.put_scan(Position::Last, work.rest(), call, work);
                     }
                     stand_aside();
                 }
@@ -247,25 +270,31 @@ impl RegionServer {
         }
         let (files, began) = (self.ctx.stores.files.clone(), Instant::now());
         let mut before = began;
-        let rest = loop {
-            work.limits.pause_after_cells = work.aside_cells;
+        work.limits.pause_after_cells = work.cells;
+        loop {
             match step(&mut work, &files.cache_only()) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Err(e) => return self.fail_scan(call, &work, e),
                 Ok(Stepped::Paused) => {}
                 Ok(Stepped::Blocked) => {
                     work.blocked = Some(Instant::now());
-                    break Rest::OnPool;
+                    break;
                 }
             }
             let now = Instant::now();
-            work.aside_cells = next_aside(work.aside_cells, now - before);
+            work.next_slice(now - before);
             before = now;
             if now - began >= ASIDE || others_wait() {
-                break Rest::Anywhere;
+                break;
             }
-        };
-        self.pool.spawn_rest(rest, call, self.rest_of_scan(work));
+        }
+        work.turn += began.elapsed();
+        let is_over = work.turn >= ON_POOL_TURN && !work.toll.is_batch() && self.pool.scans_wait();
+        let position = if is_over { Position::Last } else { Position::First };
+        if is_over {
+            work.turn = Duration::ZERO;
+        }
+        self.put_scan(position, work.rest(), call, work);
     }
 
     fn give_up_scan(&self, call: Call, work: &Work) {
@@ -417,6 +446,7 @@ impl RegionServer {
             0 => server_max,
             asked => asked.min(server_max),
         };
+        let cells = if toll.is_batch() { FIRST_ASIDE_CELLS } else { FIRST_INLINE_CELLS };
         let limits = ScanLimits {
             results: rows,
             batch: scanner.batch,
@@ -424,7 +454,7 @@ impl RegionServer {
             block_bytes: server_max,
             rows: request.limit_of_rows.unwrap_or(0),
             allow_partial,
-            pause_after_cells: 0,
+            pause_after_cells: cells,
         };
         let give_up = may_heartbeat.then(|| call.received + self.scan_time_limit(call));
         let out = ScanOutput::new(call.conn.codec.is_some_and(|c| c.carries_tags()));
@@ -440,7 +470,8 @@ impl RegionServer {
             may_heartbeat,
             close,
             rows,
-            aside_cells: FIRST_ASIDE_CELLS,
+            cells,
+            turn: Duration::ZERO,
             blocked: None,
             started: Instant::now(),
         }
@@ -629,7 +660,8 @@ mod tests {
     #[test]
     fn slices_take_about_as_long_whatever_the_cells_are() {
         for (cell_ns, cells) in [(0, 1_000), (10, 640), (100, 40), (500, 10), (2_000, 5), (1_000_000, 4)] {
-            assert_eq!(settles_at(FIRST_ASIDE_CELLS, next_aside, cell_ns), cells, "{cell_ns} ns");
+            let next = |cells, took| next_slice(cells, took, ASIDE_SLICE, INLINE_CELLS);
+            assert_eq!(settles_at(FIRST_ASIDE_CELLS, next, cell_ns), cells, "{cell_ns} ns");
         }
         for (cell_ns, cells) in [(0, 20_000), (20, 4_000), (150, 1_000), (2_000, 62), (1_000_000, 50)] {
             let next = |cells, took| next_on_pool(cells, took, 1);

@@ -129,14 +129,14 @@ fn a_scan_that_reads_from_a_disk_leaves_room_for_another() {
 fn what_is_put_off_comes_behind_those_that_wait_and_is_never_refused() {
     let pool = pool(1, [ClassOptions { max_queued: 1, ..ANY }; CLASSES]);
     let (done, all) = mpsc::channel();
-    let push = |place, name: &'static str| {
+    let push = |position, name: &'static str| {
         let (done, scans) = (done.clone(), pool.clone());
         let job = Box::new(move || done.send((name, scans.keeps_scans_waiting())).unwrap());
-        pool.inner.push(Kind { class: Class::Scan, is_aside: false, place }, || Some(job))
+        pool.inner.push(Kind { class: Class::Scan, is_aside: false, position }, || Some(job))
     };
     let release = hold(&pool, Class::Scan, 1);
-    assert!(push(Place::New, "new") && !push(Place::New, "refused"));
-    assert!(push(Place::Last, "put off") && push(Place::First, "moved"));
+    assert!(push(Position::New, "new") && !push(Position::New, "refused"));
+    assert!(push(Position::Last, "put off") && push(Position::First, "moved"));
     assert!(!pool.keeps_scans_waiting(), "this is no thread of the pool");
     drop(release);
     let order: Vec<_> = all.iter().take(3).collect();
@@ -198,14 +198,14 @@ fn what_is_for_hosts_is_left_to_them_while_there_are_any() {
     let push = |is_aside, name: &'static str| {
         let done = done.clone();
         let job = Box::new(move || done.send(name).unwrap());
-        assert!(pool.inner.push(Kind { class: Class::Batch, is_aside, place: Place::New }, || Some(job)));
+        assert!(pool.inner.push(Kind { class: Class::Batch, is_aside, position: Position::New }, || Some(job)));
     };
     pool.begin_hosting(host.clone(), 0);
     push(true, "first aside");
     push(false, "for threads");
     assert_eq!(all.recv(), Ok("for threads"), "which come by what waits before it");
     push(true, "second aside");
-    pool.take_aside().unwrap()();
+    pool.take_aside().unwrap().1();
     assert_eq!(all.recv(), Ok("first aside"));
     pool.end_hosting(&host);
     assert_eq!(all.recv(), Ok("second aside"));
@@ -218,6 +218,46 @@ fn what_is_for_hosts_is_left_to_them_while_there_are_any() {
     pool.begin_hosting(host, 0);
     assert!(pool.is_in_the_way());
     drop(release);
+}
+
+#[test]
+fn hosts_take_scans_in_their_order_that_no_thread_is_free_for() {
+    let options = PoolOptions { threads: 1, scan_threads: 2, scan_nice: 0, ..PoolOptions::new(2) };
+    let pool = Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap();
+    let (_reactor, host) = Reactor::new(None).unwrap();
+    let (done, all) = mpsc::channel();
+    let push = |class, position, is_aside, name: &'static str| {
+        let done = done.clone();
+        let job = Box::new(move || done.send(name).unwrap());
+        assert!(pool.inner.push(Kind { class, is_aside, position }, || Some(job)));
+    };
+    pool.begin_hosting(host.clone(), 1);
+    let release = hold(&pool, Class::Scan, 1);
+    for name in ["first", "second", "third", "fourth"] {
+        push(Class::Scan, Position::New, true, name);
+    }
+    push(Class::Scan, Position::Last, false, "for threads");
+    assert_eq!(all.recv(), Ok("for threads"), "of which the other one leaves scans to the host");
+    assert!(pool.scans_wait());
+    pool.take_aside().unwrap().1();
+    assert_eq!(all.recv(), Ok("first"));
+    // Both threads are busy: the host is not to overtake what it has left to them, nor to begin with batch work.
+    let (other, batch) = (hold(&pool, Class::Scan, 1), hold(&pool, Class::Batch, 1));
+    push(Class::Scan, Position::First, false, "not for hosts");
+    push(Class::Batch, Position::New, true, "batch");
+    assert!(pool.take_aside().is_none());
+    drop(other);
+    assert_eq!(all.recv(), Ok("not for hosts"));
+    pool.take_aside().unwrap().1();
+    assert_eq!(all.recv(), Ok("second"));
+    drop((release, batch));
+    let rest: Vec<_> = all.iter().take(3).collect();
+    assert!(rest.contains(&"batch") && pool.take_aside().is_none() && !pool.scans_wait(), "{rest:?}");
+    // Who ends to be a host leaves to the threads what it has not done.
+    pool.begin_hosting(host.clone(), 0);
+    push(Class::Scan, Position::New, true, "at last");
+    pool.end_hosting(&host);
+    assert_eq!(all.recv(), Ok("at last"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use martite_proto::{Message, ResponseHeader};
 use martite_rpc::client::{Client, ClientOptions};
 use martite_rpc::{
-    Call, Class, Counters, Exception, Handler, Pool, PoolOptions, Rest, Server, ServerOptions, Shards,
+    Call, Class, Counters, Exception, Handler, Pool, PoolOptions, Position, Rest, Server, ServerOptions, Shards,
     on_network_thread, others_wait,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -63,7 +63,14 @@ impl Handler for Echo {
             // the pool.
             "Aside" if &*call.param == b"on" => {
                 let pool = self.pool.clone();
-                self.pool.spawn_aside(call, move |call| go_on(call, &pool, String::new()));
+                self.pool.spawn_aside(call, move |call| go_on(call, &pool, Class::Batch, String::new()));
+            }
+            // The same as a scan.
+            "AsideScan" => {
+                let pool = self.pool.clone();
+                self.pool.spawn_rest(Class::Scan, Position::New, Rest::Anywhere, call, move |call| {
+                    go_on(call, &pool, Class::Scan, String::new());
+                });
             }
             "Aside" => self.pool.spawn_aside(call, answer_where),
             "AsideEcho" => self.pool.spawn_aside(call, echo),
@@ -141,11 +148,11 @@ fn echo(call: Call) {
     call.responder.ok_encoded(call.param.to_vec(), call.cells.to_vec());
 }
 
-fn go_on(call: Call, pool: &Arc<Pool>, before: String) {
+fn go_on(call: Call, pool: &Arc<Pool>, class: Class, before: String) {
     let names = format!("{before}{} ", here());
     if on_network_thread() {
         let next = pool.clone();
-        pool.spawn_rest(Rest::OnPool, call, move |call| go_on(call, &next, names));
+        pool.spawn_rest(class, Position::First, Rest::OnPool, call, move |call| go_on(call, &next, class, names));
     } else {
         call.responder.ok_encoded(names.into_bytes(), Vec::new());
     }
