@@ -1,4 +1,4 @@
-//! [`Aside`]: work of low priority that a network thread does while it has nothing to do.
+//! [`Aside`]: work of low priority, and scans, that a network thread does while it has nothing to do.
 //!
 //! ```text
 //! nothing to read ──▶ a job for network threads waits? ──▶ a piece of it, until something comes ──▶ look at the sockets
@@ -16,6 +16,10 @@
 //! has nothing else to do, and does their work, for which no more threads are woken than there are processors besides those that
 //! network threads need. No other thread then wants its processor, and it need not sleep. It ends that when it retreats, and when
 //! it has no time for such work.
+//!
+//! A host goes on with scans of ordinary priority, too, before all work of low priority: with those for which none of the pool's threads
+//! is free, in their order. Beside it so many of these work as there are processors left. A scan of some hundred microseconds that
+//! begins here and ends on another thread costs two turns of threads, and that thread takes turns with clients on the other processor.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};

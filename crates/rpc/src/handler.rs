@@ -30,7 +30,8 @@ pub trait Handler: Send + Sync + 'static {
     /// on. Called so often that it should mostly return at once; not by the thread that stands back behind all others.
     fn between_reads(&self, _now: Instant) {}
 
-    /// The pool whose work of low priority network threads may do a little of while they have nothing to do ([`Pool::spawn_aside`]).
+    /// The pool whose scans and work of low priority network threads may do a little of while they have nothing to do
+    /// ([`Pool::spawn_aside`], [`Pool::spawn_rest`]).
     fn pool(&self) -> Option<&Arc<Pool>> {
         None
     }

@@ -69,7 +69,7 @@ struct Work {
     cells: u64,
     /// How long it has gone on there since its turn came.
     turn: Duration,
-    /// When such a slice last found a block that is not in memory.
+    /// When a slice there last found a block that is not in memory.
     blocked: Option<Instant>,
     /// Put off by the time in the pool's queue.
     started: Instant,
@@ -184,13 +184,13 @@ impl RegionServer {
             return self.finish_scan(call, *work, None);
         }
         if work.scanner.state.lock().is_long {
-            return self.put_scan(Position::New, Rest::Anywhere, call, work);
+            return self.scan_on_pool(Rest::Anywhere, call, work);
         }
         let files = self.ctx.stores.files.clone();
         let src = files.cache_only();
         // Others may have come while it was opened.
         if work.toll.is_batch() && others_wait() {
-            return self.put_scan(Position::New, Rest::Anywhere, call, work);
+            return self.scan_on_pool(Rest::Anywhere, call, work);
         }
         let mut before = Instant::now();
         loop {
@@ -208,13 +208,19 @@ impl RegionServer {
             work.next_slice(now - before);
             before = now;
         }
-        self.put_scan(Position::New, work.rest(), call, work);
+        self.scan_on_pool(work.rest(), call, work);
+    }
+
+    /// Queues it for the first time.
+    fn scan_on_pool(self: &Arc<Self>, rest: Rest, call: Call, work: Box<Work>) {
+        let (pool, class) = (self.pool.clone(), work.toll.class(Class::Scan));
+        pool.spawn_rest(class, Position::New, rest, call, self.rest_of_scan(work));
     }
 
     /// Queues what is left of it.
-    fn put_scan(self: &Arc<Self>, position: Position, rest: Rest, call: Call, work: Box<Work>) {
-        let (pool, class) = (self.pool.clone(), work.toll.class(Class::Scan));
-        pool.spawn_rest(class, position, rest, call, self.rest_of_scan(work));
+    fn go_on_later(self: &Arc<Self>, position: Position, call: Call, work: Box<Work>) {
+        let class = if work.toll.is_batch() { Class::Batch } else { Class::Scan };
+        self.pool.clone().spawn_rest(class, position, work.rest(), call, self.rest_of_scan(work));
     }
 
     /// What is left to do of a scan, on a thread of the pool, or on a network thread that has nothing else to do.
@@ -243,7 +249,7 @@ impl RegionServer {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Ok(Stepped::Paused | Stepped::Blocked) if stands_back => {
                     if work.rest() == Rest::Anywhere && self.pool.is_in_the_way() {
-                        return self.put_scan(Position::First, Rest::Anywhere, call, work);
+                        return self.go_on_later(Position::First, call, work);
                     }
                     stand_aside();
                 }
@@ -251,10 +257,10 @@ impl RegionServer {
                     let (cells, took) = (work.limits.pause_after_cells, began.elapsed());
                     work.limits.pause_after_cells = next_on_pool(cells, took, self.pool.crowd_of_scans());
                     if self.pool.is_out_of_place() {
-                        return self.put_scan(Position::First, work.rest(), call, work);
+                        return self.go_on_later(Position::First, call, work);
                     }
                     if turn_began.elapsed() >= ON_POOL_TURN && self.pool.keeps_scans_waiting() {
-                        return self.put_scan(Position::Last, work.rest(), call, work);
+                        return self.go_on_later(Position::Last, call, work);
                     }
                     stand_aside();
                 }
@@ -289,12 +295,13 @@ impl RegionServer {
             }
         }
         work.turn += began.elapsed();
-        let is_over = work.turn >= ON_POOL_TURN && !work.toll.is_batch() && self.pool.scans_wait();
-        let position = if is_over { Position::Last } else { Position::First };
-        if is_over {
+        let position = if work.turn >= ON_POOL_TURN && !work.toll.is_batch() && self.pool.scans_wait() {
             work.turn = Duration::ZERO;
-        }
-        self.put_scan(position, work.rest(), call, work);
+            Position::Last
+        } else {
+            Position::First
+        };
+        self.go_on_later(position, call, work);
     }
 
     fn give_up_scan(&self, call: Call, work: &Work) {
