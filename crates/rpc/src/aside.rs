@@ -18,7 +18,8 @@
 //! it has no time for such work.
 //!
 //! A host goes on with scans of ordinary priority, too, before all work of low priority: with those for which none of the pool's threads
-//! is free, in their order. Beside it so many of these work as there are processors left. A scan of some hundred microseconds that
+//! is free, in their order. Beside it so many of these work as there are processors left, and if one of them does not get on, because
+//! some other process has that processor, all scans are theirs for a while, on this one ([`Retreat`]). A scan of some hundred microseconds that
 //! begins here and ends on another thread costs two turns of threads, and that thread takes turns with clients on the other processor.
 
 use std::sync::{Arc, Weak};
@@ -189,7 +190,7 @@ impl Aside {
     /// there is no other processor, which come before batch work; for threads of that it is short: they have little to do beside a host.
     fn makes_way(&self) -> Option<Duration> {
         let (Some(spare), Some(pool)) = (self.hosts, self.pool.upgrade()) else { return Some(PAUSE) };
-        if self.jobs.scans() {
+        if pool.has_scans_for_hosts() {
             return None;
         }
         let (scans, batch) = pool.behind_busy();
@@ -237,22 +238,25 @@ impl Drop for Aside {
 
 /// When to leave the processor to others.
 #[derive(Debug, Default)]
-struct Retreat {
+pub(crate) struct Retreat {
     /// How long the last pause was, and when it was over.
     last: Option<(Duration, Instant)>,
 }
 
 impl Retreat {
     /// What is left of the pause.
-    fn rest(&self, now: Instant) -> Option<Duration> {
+    pub fn rest(&self, now: Instant) -> Option<Duration> {
         self.last.map(|(_, until)| until.saturating_duration_since(now)).filter(|rest| !rest.is_zero())
     }
 
     /// Of the time `of` up to now the thread has waited for so long.
     fn look(&mut self, now: Instant, of: Duration, waited: Duration) {
-        if waited * WAITED <= of {
-            return;
+        if waited * WAITED > of {
+            self.begin(now);
         }
+    }
+
+    pub fn begin(&mut self, now: Instant) {
         let again = self.last.filter(|(_, until)| now.saturating_duration_since(*until) < CALM);
         let pause = again.map_or(PAUSE, |(pause, _)| (pause * 2).min(LONGEST_PAUSE));
         self.last = Some((pause, now + pause));

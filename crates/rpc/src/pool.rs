@@ -18,12 +18,12 @@
 //! with as many busy threads as cores, a network thread that wakes up waits for the slice of a scan to end, milliseconds. More of them
 //! than processors would be done no sooner, and take more of the processor for what they return (docs/benchmarks-log.md).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{
-    AtomicUsize,
+    AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 use std::time::{Duration, Instant};
@@ -31,10 +31,16 @@ use std::time::{Duration, Instant};
 use martite_env::disk_time;
 use parking_lot::{Condvar, Mutex};
 
+use crate::aside::Retreat;
 use crate::hop::Behind;
 use crate::reactor::Remote;
 use crate::scarcity::{Scarcity, has_too_little};
 use crate::{Call, Exception, others};
+
+mod options;
+
+use options::processors;
+pub use options::{ClassOptions, PoolOptions};
 
 /// Kinds of work that share the pool's threads by weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,68 +111,12 @@ impl Class {
     }
 }
 
-/// What one class may use.
-#[derive(Debug, Clone, Copy)]
-pub struct ClassOptions {
-    /// Share of thread time when all classes want it; at least 1.
-    pub weight: u32,
-    /// Jobs waiting beyond this are refused.
-    pub max_queued: usize,
-    /// Threads this class may hold at once; at least 1. Scans that read from a disk do not count.
-    pub max_running: usize,
-}
-
-/// Threads and classes of a pool.
-#[derive(Debug, Clone)]
-pub struct PoolOptions {
-    /// For all classes but scans and batch work.
-    pub threads: usize,
-    /// That take what all others leave, and as many that have a small weight.
-    pub scan_threads: usize,
-    /// That weight (0 to 19, `nice`).
-    pub scan_nice: i32,
-    /// They take what all others leave.
-    pub batch_threads: usize,
-    /// Indexed by `Class as usize`.
-    pub classes: [ClassOptions; CLASSES],
-}
-
-impl PoolOptions {
-    /// Defaults for `threads` threads. Work that may wait long leaves threads to the others.
-    pub fn new(threads: usize) -> PoolOptions {
-        let threads = threads.max(2);
-        let class = |weight, max_running: usize| ClassOptions { weight, max_queued: 1000, max_running };
-        let (all, most, half) = (threads, threads - 1, threads / 2);
-        let scans = half.min(processors());
-        PoolOptions {
-            threads,
-            scan_threads: half,
-            scan_nice: SCAN_NICE,
-            batch_threads: half,
-            classes: [
-                class(8, most),
-                class(1, scans),
-                class(8, most),
-                class(16, all),
-                class(2, half),
-                class(2, half),
-                class(1, half),
-                class(1, scans),
-            ],
-        }
-    }
-}
-
-/// That the process may use.
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// A fifteenth of the weight of an ordinary thread: a machine full of Gets still lets scans go on (docs/benchmarks-log.md).
-const SCAN_NICE: i32 = 12;
 /// The system charges a thread that makes way for others ([`stand_aside`]) for the whole slice that it asked for, by its weight: for
 /// this one three milliseconds of an ordinary thread's time. It is longer than a network thread's, who wakes up before its end.
 const SCAN_SLICE: Duration = Duration::from_micros(200);
+
+/// A thread that was not seen to go on with its scan for so long is kept from the processor, by hosts that go on with others perhaps.
+const KEPT_WAITING: Duration = Duration::from_millis(2);
 
 /// A piece of work.
 pub type Job = Box<dyn FnOnce() + Send>;
@@ -188,6 +138,7 @@ struct Inner {
     scans: AtomicUsize,
     scarcity: Scarcity,
     behind: Behind,
+    origin: Instant,
 }
 
 /// How many jobs wait that network threads may take: looked at without the lock.
@@ -221,6 +172,11 @@ struct State {
     hosts: Vec<Remote>,
     /// So many threads may do that beside them.
     spare: usize,
+    /// Of each thread for scans since when it has one, or when it was last seen to go on with it, in microseconds; 0 for none, and
+    /// for one that reads from a disk.
+    seen: Vec<Arc<AtomicU64>>,
+    /// Hosts leave scans to those threads.
+    apart: Retreat,
 }
 
 /// A job that waits.
@@ -293,6 +249,7 @@ impl Pool {
             scans: AtomicUsize::new(0),
             scarcity: Scarcity::unless_told(),
             behind: Behind::new(),
+            origin: Instant::now(),
         });
         let mut pool = Pool { inner, processors: processors(), threads: Vec::new() };
         for i in 0..options.threads.max(1) {
@@ -385,6 +342,9 @@ impl Pool {
         let now = Instant::now();
         let here = GROUP.get();
         self.inner.behind.review(now);
+        if !READS.get() {
+            self.inner.note_seen(Some(now));
+        }
         if here == Some(Group::Scan) && has_too_little(now) {
             self.inner.scarcity.begin(now);
         }
@@ -409,12 +369,20 @@ impl Pool {
     /// The next job that a network thread may do: a scan that no other thread is about to do, or one of low priority. It counts as
     /// running for nobody.
     pub(crate) fn take_aside(&self) -> Option<(Class, Job)> {
+        let now = Instant::now();
         let mut state = self.inner.state.lock();
-        let (class, next) = if state.scans_come_first() { state.take_scan()? } else { state.take_batch()? };
+        let comes_first = state.hosts_do_scans(now) && state.queued(Class::Scan).0 > 0;
+        if comes_first && state.keeps_waiting(self.inner.micros(now)) {
+            state.apart.begin(now);
+            drop(state);
+            self.inner.wake_for_scans();
+            return None;
+        }
+        let (class, next) = if comes_first { state.take_scan()? } else { state.take_batch()? };
         self.inner.aside.of(class).fetch_sub(1, Relaxed);
         drop(state);
         if class == Class::Batch {
-            self.inner.scarcity.begin(Instant::now());
+            self.inner.scarcity.begin(now);
         }
         Some((class, next.job))
     }
@@ -435,9 +403,10 @@ impl Pool {
         drop(state);
         match next {
             Some(next) => next.rouse(),
-            None => [Class::Batch, Class::Scan, Class::WeightedScan].into_iter().for_each(|class| {
-                self.inner.of(class).notify_all();
-            }),
+            None => {
+                self.inner.of(Class::Batch).notify_all();
+                self.inner.wake_for_scans();
+            }
         }
     }
 
@@ -451,14 +420,18 @@ impl Pool {
         !state.hosts.is_empty() && state.queues[Class::Batch as usize].running > state.spare
     }
 
+    /// Whether scans wait that hosts may go on with, before all batch work.
+    pub(crate) fn has_scans_for_hosts(&self) -> bool {
+        self.scans_wait() && self.inner.state.lock().hosts_do_scans(Instant::now())
+    }
+
     /// How many threads that stand back have something to do that is not for a host: those for scans, and those for batch work.
     pub(crate) fn behind_busy(&self) -> (usize, usize) {
         let state = self.inner.state.lock();
-        let of = |class: Class| {
-            let queue = &state.queues[class as usize];
-            queue.running + queue.jobs.iter().filter(|waiting| !waiting.is_aside).count()
-        };
-        (of(Class::Scan) + of(Class::WeightedScan), of(Class::Batch))
+        let batch = &state.queues[Class::Batch as usize];
+        let for_threads = batch.jobs.iter().filter(|waiting| !waiting.is_aside).count();
+        let (waiting, running) = state.queued(Class::Scan);
+        (waiting + running, batch.running + for_threads)
     }
 
     /// Jobs of a class that wait, and that run. Scans are all scans.
@@ -493,6 +466,8 @@ thread_local! {
     static GROUP: Cell<Option<Group>> = const { Cell::new(None) };
     /// The job that it does leaves room for another.
     static READS: Cell<bool> = const { Cell::new(false) };
+    /// Of a thread for scans: see `State::seen`.
+    static SEEN: RefCell<Option<Arc<AtomicU64>>> = const { RefCell::new(None) };
 }
 
 impl Inner {
@@ -534,7 +509,8 @@ impl Inner {
         let Kind { class, is_aside, position } = kind;
         let mut state = self.state.lock();
         let (present, stopped) = (state.present, state.stopped);
-        let host = state.hosts.first().filter(|_| is_aside).cloned();
+        let is_hosted = is_aside && (class == Class::Batch || state.hosts_do_scans(Instant::now()));
+        let host = state.hosts.first().filter(|_| is_hosted).cloned();
         let wakes = host.is_none() || state.queues[class as usize].busy() < state.spare;
         let queue = &mut state.queues[class as usize];
         // Who ends makes room, and takes it.
@@ -562,6 +538,25 @@ impl Inner {
         true
     }
 
+    fn micros(&self, at: Instant) -> u64 {
+        at.saturating_duration_since(self.origin).as_micros() as u64 + 1
+    }
+
+    /// The calling thread, one for scans, goes on with one, or has none.
+    fn note_seen(&self, at: Option<Instant>) {
+        SEEN.with_borrow(|seen| {
+            if let Some(seen) = seen {
+                seen.store(at.map_or(0, |at| self.micros(at)), Relaxed);
+            }
+        });
+    }
+
+    fn wake_for_scans(&self) {
+        for class in [Class::Scan, Class::WeightedScan] {
+            self.of(class).notify_all();
+        }
+    }
+
     /// What threads that take jobs of this class wait for.
     fn of(&self, class: Class) -> &Condvar {
         &self.work[class.group() as usize]
@@ -573,6 +568,7 @@ impl Inner {
         if READS.replace(true) {
             return;
         }
+        self.note_seen(None);
         let mut state = self.state.lock();
         let queue = &mut state.queues[class as usize];
         queue.reading += 1;
@@ -589,6 +585,9 @@ impl Inner {
         if let Some(class) = group.scans() {
             let inner = self.clone();
             disk_time::tell(move || inner.leaves_room(class));
+            let seen = Arc::new(AtomicU64::new(0));
+            self.state.lock().seen.push(seen.clone());
+            SEEN.set(Some(seen));
         }
         let mut state = self.state.lock();
         loop {
@@ -608,7 +607,9 @@ impl Inner {
             if group == Group::Batch {
                 self.scarcity.begin(started);
             }
+            self.note_seen(Some(started));
             run(Class::ALL[class], job);
+            self.note_seen(None);
             self.scans.fetch_sub(usize::from(is_scan), Relaxed);
             let took = started.elapsed();
             match group {
@@ -668,7 +669,11 @@ impl Queue {
 impl State {
     /// The job whose class has the earliest clock, of the classes of a group.
     fn next(&mut self, group: Group) -> Option<(usize, Waiting)> {
-        if let Some(class) = group.class().map(|class| class as usize).filter(|_| !self.hosts.is_empty()) {
+        let hosted = group.class().filter(|class| match class {
+            Class::Batch => !self.hosts.is_empty(),
+            _ => self.hosts_do_scans(Instant::now()),
+        });
+        if let Some(class) = hosted.map(|class| class as usize) {
             let queue = &mut self.queues[class];
             if queue.busy() >= self.spare && queue.has_room() {
                 return Some((class, take_first(&mut queue.jobs, false)?));
@@ -682,9 +687,14 @@ impl State {
         Some((class, job))
     }
 
-    /// Whether a host leaves batch work alone.
-    fn scans_come_first(&self) -> bool {
-        !self.hosts.is_empty() && self.queued(Class::Scan).0 > 0
+    fn hosts_do_scans(&self, now: Instant) -> bool {
+        !self.hosts.is_empty() && self.apart.rest(now).is_none()
+    }
+
+    /// Whether a thread that has a scan does not get on with it.
+    fn keeps_waiting(&self, now: u64) -> bool {
+        let most = KEPT_WAITING.as_micros() as u64;
+        self.seen.iter().map(|seen| seen.load(Relaxed)).any(|seen| seen > 0 && now.saturating_sub(seen) > most)
     }
 
     /// The next scan for a host, if there are more than threads about to take them. If it is not for one it comes first all the same.

@@ -233,6 +233,8 @@ fn hosts_take_scans_in_their_order_that_no_thread_is_free_for() {
     };
     pool.begin_hosting(host.clone(), 1);
     let release = hold(&pool, Class::Scan, 1);
+    // That they do not get on is not to matter here.
+    pool.inner.state.lock().seen.clear();
     for name in ["first", "second", "third", "fourth"] {
         push(Class::Scan, Position::New, true, name);
     }
@@ -258,6 +260,35 @@ fn hosts_take_scans_in_their_order_that_no_thread_is_free_for() {
     push(Class::Scan, Position::New, true, "at last");
     pool.end_hosting(&host);
     assert_eq!(all.recv(), Ok("at last"));
+}
+
+#[test]
+fn hosts_leave_scans_to_threads_one_of_which_does_not_get_on() {
+    let seen = [0, 5, 1_000].map(|at| Arc::new(AtomicU64::new(at)));
+    let state = State { seen: seen.to_vec(), ..State::default() };
+    assert!(!state.keeps_waiting(2_005) && state.keeps_waiting(2_006));
+    seen[1].store(0, Relaxed);
+    assert!(!state.keeps_waiting(2_006));
+
+    let options = PoolOptions { threads: 1, scan_threads: 2, scan_nice: 0, ..PoolOptions::new(2) };
+    let pool = Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap();
+    let (_reactor, host) = Reactor::new(None).unwrap();
+    pool.begin_hosting(host, 1);
+    let release = hold(&pool, Class::Scan, 1);
+    let (done, all) = mpsc::channel();
+    let job = Box::new(move || done.send(()).unwrap());
+    let kind = Kind { class: Class::Scan, is_aside: true, position: Position::New };
+    assert!(pool.inner.push(kind, || Some(job)));
+    assert!(pool.has_scans_for_hosts() && !pool.inner.state.lock().queues[Class::Scan as usize].jobs.is_empty());
+    // The held one has had its time; the other thread takes what the host is not given.
+    let began = Instant::now();
+    while began.elapsed() <= KEPT_WAITING {
+        std::thread::yield_now();
+    }
+    assert!(pool.take_aside().is_none());
+    all.recv().unwrap();
+    assert!(!pool.inner.state.lock().hosts_do_scans(began));
+    drop(release);
 }
 
 #[test]
