@@ -231,10 +231,11 @@ fn hosts_take_scans_in_their_order_that_no_thread_is_free_for() {
         let job = Box::new(move || done.send(name).unwrap());
         assert!(pool.inner.push(Kind { class, is_aside, position }, || Some(job)));
     };
-    pool.begin_hosting(host.clone(), 1);
-    let release = hold(&pool, Class::Scan, 1);
-    // That they do not get on is not to matter here.
+    let (release, both) = (hold(&pool, Class::Scan, 1), hold(&pool, Class::Scan, 1));
+    // That they do not get on is not to matter here. Both have begun, and are not noted again.
     pool.inner.state.lock().seen.clear();
+    drop(both);
+    pool.begin_hosting(host.clone(), 1);
     for name in ["first", "second", "third", "fourth"] {
         push(Class::Scan, Position::New, true, name);
     }
