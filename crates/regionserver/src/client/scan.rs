@@ -94,7 +94,6 @@ impl Work {
     fn next_slice(&mut self, took: Duration) {
         let wanted = if self.toll.is_batch() { ASIDE_SLICE } else { INLINE_SLICE };
         self.cells = next_slice(self.cells, took, wanted, INLINE_CELLS);
-        self.limits.pause_after_cells = self.cells;
     }
 }
 
@@ -192,21 +191,13 @@ impl RegionServer {
         if work.toll.is_batch() && others_wait() {
             return self.scan_on_pool(Rest::Anywhere, call, work);
         }
-        let mut before = Instant::now();
         loop {
-            match step(&mut work, &src) {
+            match slice(&mut work, &src) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Err(e) => return self.fail_scan(call, &work, e),
                 Ok(Stepped::Paused) if work.may_stay(&self.pool) => {}
-                Ok(Stepped::Paused) => break,
-                Ok(Stepped::Blocked) => {
-                    work.blocked = Some(Instant::now());
-                    break;
-                }
+                Ok(Stepped::Paused | Stepped::Blocked) => break,
             }
-            let now = Instant::now();
-            work.next_slice(now - before);
-            before = now;
         }
         self.scan_on_pool(work.rest(), call, work);
     }
@@ -275,23 +266,12 @@ impl RegionServer {
             return self.give_up_scan(call, &work);
         }
         let (files, began) = (self.ctx.stores.files.clone(), Instant::now());
-        let mut before = began;
-        work.limits.pause_after_cells = work.cells;
         loop {
-            match step(&mut work, &files.cache_only()) {
+            match slice(&mut work, &files.cache_only()) {
                 Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
                 Err(e) => return self.fail_scan(call, &work, e),
-                Ok(Stepped::Paused) => {}
-                Ok(Stepped::Blocked) => {
-                    work.blocked = Some(Instant::now());
-                    break;
-                }
-            }
-            let now = Instant::now();
-            work.next_slice(now - before);
-            before = now;
-            if now - began >= ASIDE || others_wait() {
-                break;
+                Ok(Stepped::Paused) if began.elapsed() < ASIDE && !others_wait() => {}
+                Ok(Stepped::Paused | Stepped::Blocked) => break,
             }
         }
         work.turn += began.elapsed();
@@ -453,7 +433,6 @@ impl RegionServer {
             0 => server_max,
             asked => asked.min(server_max),
         };
-        let cells = if toll.is_batch() { FIRST_ASIDE_CELLS } else { FIRST_INLINE_CELLS };
         let limits = ScanLimits {
             results: rows,
             batch: scanner.batch,
@@ -461,9 +440,10 @@ impl RegionServer {
             block_bytes: server_max,
             rows: request.limit_of_rows.unwrap_or(0),
             allow_partial,
-            pause_after_cells: cells,
+            pause_after_cells: 0,
         };
         let give_up = may_heartbeat.then(|| call.received + self.scan_time_limit(call));
+        let cells = if toll.is_batch() { FIRST_ASIDE_CELLS } else { FIRST_INLINE_CELLS };
         let out = ScanOutput::new(call.conn.codec.is_some_and(|c| c.carries_tags()));
         Work {
             request,
@@ -577,6 +557,19 @@ enum Stepped {
     Paused,
     /// A block is not in memory.
     Blocked,
+}
+
+/// A slice on a network thread.
+fn slice(work: &mut Work, src: &dyn BlockSource) -> Result<Stepped, RegionError> {
+    work.limits.pause_after_cells = work.cells;
+    let began = Instant::now();
+    let stepped = step(work, src)?;
+    match stepped {
+        Stepped::Paused => work.next_slice(began.elapsed()),
+        Stepped::Blocked => work.blocked = Some(Instant::now()),
+        Stepped::Ended(_) => {}
+    }
+    Ok(stepped)
 }
 
 /// Scans on.
