@@ -29,7 +29,7 @@ use std::sync::atomic::{
 use std::time::{Duration, Instant};
 
 use martite_env::disk_time;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::aside::Retreat;
 use crate::hop::Behind;
@@ -393,7 +393,13 @@ impl Pool {
         if !state.hosts.contains(&host) {
             state.hosts.push(host);
         }
-        state.spare = spare;
+        let has_grown = spare > std::mem::replace(&mut state.spare, spare);
+        let are_wanted = has_grown && state.queued(Class::Scan).0 > 0;
+        drop(state);
+        // The host leaves as many of the scans that wait to them, and nobody has told them of those yet.
+        if are_wanted {
+            self.inner.wake_for_scans();
+        }
     }
 
     pub(crate) fn end_hosting(&self, host: &Remote) {
@@ -579,6 +585,28 @@ impl Inner {
         }
     }
 
+    /// Waits for a job; None: there will be none any more.
+    fn next(&self, state: &mut MutexGuard<'_, State>, group: Group) -> Option<(usize, Waiting)> {
+        let mut is_told = false;
+        loop {
+            let next = state.next(group);
+            if next.is_some() || state.stopped {
+                return next;
+            }
+            // The thread may have been woken for a scan while hosts left those to it, and nobody has told them since.
+            match state.who_has_scans_of(group).filter(|_| !is_told) {
+                Some(host) => {
+                    MutexGuard::unlocked(state, || host.rouse());
+                    is_told = true;
+                }
+                None => {
+                    self.work[group as usize].wait(state);
+                    is_told = false;
+                }
+            }
+        }
+    }
+
     /// A thread's life.
     fn run(self: Arc<Inner>, group: Group) {
         GROUP.set(Some(group));
@@ -591,13 +619,7 @@ impl Inner {
         }
         let mut state = self.state.lock();
         loop {
-            let Some((class, Waiting { job, is_aside })) = state.next(group) else {
-                if state.stopped {
-                    return;
-                }
-                self.work[group as usize].wait(&mut state);
-                continue;
-            };
+            let Some((class, Waiting { job, is_aside })) = self.next(&mut state, group) else { return };
             let expected = state.start(class);
             self.aside.of(Class::ALL[class]).fetch_sub(usize::from(is_aside), Relaxed);
             drop(state);
@@ -685,6 +707,12 @@ impl State {
         let (class, _) = candidates.min_by_key(|(_, q)| q.clock)?;
         let job = self.queues[class].jobs.pop_front()?;
         Some((class, job))
+    }
+
+    /// The host that the scans are left to which wait for threads of a group.
+    fn who_has_scans_of(&self, group: Group) -> Option<Remote> {
+        let waiting = group.scans().is_some_and(|class| !self.queues[class as usize].jobs.is_empty());
+        self.hosts.first().filter(|_| waiting && self.hosts_do_scans(Instant::now())).cloned()
     }
 
     fn hosts_do_scans(&self, now: Instant) -> bool {

@@ -93,6 +93,16 @@ impl Remote {
         self.0.has_connections.load(Relaxed)
     }
 
+    #[cfg(test)]
+    pub fn set_asleep(&self, asleep: bool) {
+        self.0.asleep.store(asleep, SeqCst);
+    }
+
+    #[cfg(test)]
+    pub fn is_asleep(&self) -> bool {
+        self.0.asleep.load(SeqCst)
+    }
+
     /// Its connections are closed, and the thread ends.
     pub fn stop(&self) {
         self.0.post(Mail::Stop);

@@ -295,6 +295,50 @@ fn hosts_leave_scans_to_threads_one_of_which_does_not_get_on() {
 }
 
 #[test]
+fn no_scan_is_left_to_who_does_not_know_of_it() {
+    let mut classes = [ANY; CLASSES];
+    classes[Class::Scan as usize].max_running = 1;
+    let pool = pool(1, classes);
+    let (_reactor, host) = Reactor::new(None).unwrap();
+    let (done, all) = mpsc::channel();
+    let push = |name: &'static str| {
+        let done = done.clone();
+        let job = Box::new(move || done.send(name).unwrap());
+        let kind = Kind { class: Class::Scan, is_aside: true, position: Position::New };
+        assert!(pool.inner.push(kind, || Some(job)));
+    };
+    // The thread has begun, and waits.
+    drop(hold(&pool, Class::Scan, 1));
+    while pool.queued(Class::Scan) != (0, 0) {
+        std::thread::yield_now();
+    }
+    // The host will do it, and then leaves it to a thread for which there is a processor now.
+    pool.begin_hosting(host.clone(), 0);
+    push("for a thread");
+    pool.begin_hosting(host.clone(), 1);
+    assert_eq!(all.recv(), Ok("for a thread"));
+    while pool.queued(Class::Scan) != (0, 0) {
+        std::thread::yield_now();
+    }
+    // A thread will do it when it has time, and then leaves it to a host that does scans again.
+    let release = hold(&pool, Class::Scan, 1);
+    pool.begin_hosting(host.clone(), 0);
+    pool.inner.state.lock().apart.begin(Instant::now());
+    host.set_asleep(true);
+    push("for the host");
+    while !pool.has_scans_for_hosts() {
+        std::thread::yield_now();
+    }
+    assert!(host.is_asleep());
+    drop(release);
+    while host.is_asleep() {
+        std::thread::yield_now();
+    }
+    pool.take_aside().unwrap().1();
+    assert_eq!(all.recv(), Ok("for the host"));
+}
+
+#[test]
 fn a_crowd_of_scans_is_for_each_processor() {
     let mut pool = pool(2, [ANY; CLASSES]);
     Arc::get_mut(&mut pool).unwrap().processors = 1;
