@@ -413,8 +413,9 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
     out: &mut CellBuf,
 ) -> PlainTaken<'s> {
     let mut taken = PlainTaken::NONE;
-    let way = if rules.goes_on { AHEAD_BYTES } else { AHEAD_IN_ROW };
     let mut at = *place;
+    let way = if rules.goes_on && ahead.goes_on_at(at) { AHEAD_BYTES } else { AHEAD_IN_ROW };
+    let mut read_to = at;
     let mut judge = PlainJudge::<NAMED>::new(rules);
     let mut last = None;
     while let Some(rest) = payload.get(at..) {
@@ -441,6 +442,7 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
             }
         }
         let next = at + cell.len;
+        read_to = next;
         if taken.cells + taken.passed == rules.most_cells || out.size_bytes() >= rules.bytes_end {
             taken.end = PlainEnd::Limit;
             break;
@@ -456,6 +458,7 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
         at = next;
     }
     *place = at;
+    ahead.has_read_to(read_to);
     judge.finish(&mut taken);
     taken.last = last.map(|(key_value, key_len)| FlatCell::new(&key_value[8..], key_len, &[], 0));
     taken
@@ -474,6 +477,17 @@ impl Ahead<'_> {
     #[inline]
     pub(crate) fn begins_another_row(&self, row_prefix: &[u8], layout: Layout) -> bool {
         CellAt::parse(self.behind, 0, layout).is_some_and(|first| !key::is_in_row(first.key(self.behind), row_prefix))
+    }
+
+    /// Whether what was read or asked for before reaches to `at`: otherwise rows were passed over, as they may be behind it.
+    #[inline(always)]
+    fn goes_on_at(&self, at: usize) -> bool {
+        at <= *self.asked
+    }
+
+    #[inline(always)]
+    fn has_read_to(&mut self, at: usize) {
+        *self.asked = (*self.asked).max(at);
     }
 
     /// Asks for the memory of what comes, a little at a time.
