@@ -279,6 +279,18 @@ impl Reactor {
         drop(rest);
     }
 
+    /// The same without connections, where it is known from the start whose work there may be.
+    #[cfg(test)]
+    pub fn run_for(mut self, pool: &Arc<crate::Pool>) {
+        let remote = Remote(self.shared.clone());
+        let mut aside = Aside::new(remote.clone());
+        aside.know(Some(pool), &remote);
+        self.aside = Some(aside);
+        while self.take_mail() {
+            self.look().unwrap();
+        }
+    }
+
     /// False if it is to stop.
     fn take_mail(&mut self) -> bool {
         let mut post = self.shared.post.lock();

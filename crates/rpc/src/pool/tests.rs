@@ -4,7 +4,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 
 use super::*;
+use crate::balance::Balance;
 use crate::reactor::Reactor;
+use crate::room::Room;
+use crate::seat::Seat;
 
 fn pool(threads: usize, classes: [ClassOptions; CLASSES]) -> Arc<Pool> {
     Pool::new(PoolOptions { threads, classes, scan_nice: 0, ..PoolOptions::new(2) }).unwrap()
@@ -336,6 +339,74 @@ fn no_scan_is_left_to_who_does_not_know_of_it() {
     }
     pool.take_aside().unwrap().1();
     assert_eq!(all.recv(), Ok("for the host"));
+}
+
+/// How many network threads are needed is told in it, for which a second goes by each time.
+struct Needed(Arc<Balance>, AtomicU64);
+
+impl Needed {
+    fn tell(&self, load: u32) {
+        let now = Duration::from_secs(self.1.fetch_add(1, Relaxed));
+        self.0.tell(0, now, load, || Some(u32::MAX));
+    }
+
+    fn one_more(&self) {
+        self.tell(1000);
+    }
+
+    fn one_less(&self) {
+        self.tell(0);
+        self.tell(0);
+    }
+}
+
+/// A scan that takes so many turns, in some of which the number of network threads that are needed changes.
+fn take_turns(inner: Arc<Inner>, needed: Arc<Needed>, turns: u32, done: mpsc::Sender<()>) {
+    let next = inner.clone();
+    let job: Job = Box::new(move || {
+        match turns % 5 {
+            2 => needed.one_more(),
+            0 => needed.one_less(),
+            _ => {}
+        }
+        match turns {
+            0 => done.send(()).unwrap(),
+            _ => take_turns(next, needed, turns - 1, done),
+        }
+    });
+    // Some of it may be for the pool's threads only.
+    let kind = Kind { class: Class::Scan, is_aside: turns % 7 != 6, position: Position::First };
+    assert!(inner.push(kind, || Some(job)));
+}
+
+/// While network threads become hosts and end it, as more or fewer of them are needed.
+#[test]
+#[cfg(target_os = "linux")]
+fn every_scan_is_done_whoever_is_there_for_it() {
+    let options = PoolOptions { threads: 1, scan_threads: 2, scan_nice: 0, ..PoolOptions::new(2) };
+    let pool = Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap();
+    let needed = Arc::new(Needed(Arc::new(Balance::new(2)), AtomicU64::new(0)));
+    let (room, origin) = (Arc::new(Room::new()), Instant::now());
+    let hosts = [0, 1].map(|index| {
+        let seat = Seat::new(index, needed.0.clone(), room.clone(), origin, Some(2));
+        let (reactor, remote) = Reactor::new(Some(seat)).unwrap();
+        let pool = pool.clone();
+        (remote, std::thread::spawn(move || reactor.run_for(&pool)))
+    });
+    let (done, all) = mpsc::channel();
+    for round in 0..300 {
+        let scans = 1 + round % 3;
+        needed.one_more();
+        hosts.iter().for_each(|(host, _)| host.rouse());
+        for scan in 0..scans {
+            take_turns(pool.inner.clone(), needed.clone(), round * 7 % 11 + scan, done.clone());
+        }
+        (0..scans).for_each(|_| all.recv().unwrap());
+    }
+    for (host, thread) in hosts {
+        host.stop();
+        thread.join().unwrap();
+    }
 }
 
 #[test]
