@@ -299,9 +299,8 @@ fn hosts_leave_scans_to_threads_one_of_which_does_not_get_on() {
 
 #[test]
 fn no_scan_is_left_to_who_does_not_know_of_it() {
-    let mut classes = [ANY; CLASSES];
-    classes[Class::Scan as usize].max_running = 1;
-    let pool = pool(1, classes);
+    let options = PoolOptions { threads: 1, scan_threads: 1, scan_nice: 0, ..PoolOptions::new(2) };
+    let pool = Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap();
     let (_reactor, host) = Reactor::new(None).unwrap();
     let (done, all) = mpsc::channel();
     let push = |name: &'static str| {
