@@ -13,6 +13,11 @@ fn pool(threads: usize, classes: [ClassOptions; CLASSES]) -> Arc<Pool> {
     Pool::new(PoolOptions { threads, classes, scan_nice: 0, ..PoolOptions::new(2) }).unwrap()
 }
 
+fn pool_for_scans(scan_threads: usize) -> Arc<Pool> {
+    let options = PoolOptions { threads: 1, scan_threads, scan_nice: 0, ..PoolOptions::new(2) };
+    Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap()
+}
+
 fn spawn(pool: &Pool, class: Class, job: Job) -> Result<(), Exception> {
     pool.spawn(class, &mut Some(job))
 }
@@ -39,6 +44,13 @@ fn hold(pool: &Pool, class: Class, n: usize) -> mpsc::Sender<()> {
     }
     (0..n).for_each(|_| running.recv().unwrap());
     release
+}
+
+/// Their jobs have ended; the threads are about to.
+fn wait_for_end_of_scans(pool: &Pool) {
+    while pool.queued(Class::Scan) != (0, 0) {
+        std::thread::yield_now();
+    }
 }
 
 #[test]
@@ -116,10 +128,7 @@ fn a_scan_that_reads_from_a_disk_leaves_room_for_another() {
     assert_eq!(all.recv(), Ok("other"));
     drop(disk);
     assert_eq!(all.iter().collect::<Vec<_>>(), ["read"]);
-    // The job has ended; its thread is about to.
-    while pool.queued(Class::Scan) != (0, 0) {
-        std::thread::yield_now();
-    }
+    wait_for_end_of_scans(&pool);
     let release = hold(&pool, Class::Scan, 1);
     let (late, done) = mpsc::channel();
     spawn(&pool, Class::Scan, Box::new(move || late.send(()).unwrap())).unwrap();
@@ -225,8 +234,7 @@ fn what_is_for_hosts_is_left_to_them_while_there_are_any() {
 
 #[test]
 fn hosts_take_scans_in_their_order_that_no_thread_is_free_for() {
-    let options = PoolOptions { threads: 1, scan_threads: 2, scan_nice: 0, ..PoolOptions::new(2) };
-    let pool = Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap();
+    let pool = pool_for_scans(2);
     let (_reactor, host) = Reactor::new(None).unwrap();
     let (done, all) = mpsc::channel();
     let push = |class, position, is_aside, name: &'static str| {
@@ -274,8 +282,7 @@ fn hosts_leave_scans_to_threads_one_of_which_does_not_get_on() {
     seen[1].store(0, Relaxed);
     assert!(!state.keeps_waiting(2_006));
 
-    let options = PoolOptions { threads: 1, scan_threads: 2, scan_nice: 0, ..PoolOptions::new(2) };
-    let pool = Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap();
+    let pool = pool_for_scans(2);
     let (_reactor, host) = Reactor::new(None).unwrap();
     pool.begin_hosting(host, 1);
     let release = hold(&pool, Class::Scan, 1);
@@ -299,8 +306,7 @@ fn hosts_leave_scans_to_threads_one_of_which_does_not_get_on() {
 
 #[test]
 fn no_scan_is_left_to_who_does_not_know_of_it() {
-    let options = PoolOptions { threads: 1, scan_threads: 1, scan_nice: 0, ..PoolOptions::new(2) };
-    let pool = Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap();
+    let pool = pool_for_scans(1);
     let (_reactor, host) = Reactor::new(None).unwrap();
     let (done, all) = mpsc::channel();
     let push = |name: &'static str| {
@@ -311,17 +317,13 @@ fn no_scan_is_left_to_who_does_not_know_of_it() {
     };
     // The thread has begun, and waits.
     drop(hold(&pool, Class::Scan, 1));
-    while pool.queued(Class::Scan) != (0, 0) {
-        std::thread::yield_now();
-    }
+    wait_for_end_of_scans(&pool);
     // The host will do it, and then leaves it to a thread for which there is a processor now.
     pool.begin_hosting(host.clone(), 0);
     push("for a thread");
     pool.begin_hosting(host.clone(), 1);
     assert_eq!(all.recv(), Ok("for a thread"));
-    while pool.queued(Class::Scan) != (0, 0) {
-        std::thread::yield_now();
-    }
+    wait_for_end_of_scans(&pool);
     // A thread will do it when it has time, and then leaves it to a host that does scans again.
     let release = hold(&pool, Class::Scan, 1);
     pool.begin_hosting(host.clone(), 0);
@@ -380,10 +382,8 @@ fn take_turns(inner: Arc<Inner>, needed: Arc<Needed>, turns: u32, done: mpsc::Se
 
 /// While network threads become hosts and end it, as more or fewer of them are needed.
 #[test]
-#[cfg(target_os = "linux")]
 fn every_scan_is_done_whoever_is_there_for_it() {
-    let options = PoolOptions { threads: 1, scan_threads: 2, scan_nice: 0, ..PoolOptions::new(2) };
-    let pool = Pool::new(PoolOptions { classes: [ANY; CLASSES], ..options }).unwrap();
+    let pool = pool_for_scans(2);
     let needed = Arc::new(Needed(Arc::new(Balance::new(2)), AtomicU64::new(0)));
     let (room, origin) = (Arc::new(Room::new()), Instant::now());
     let hosts = [0, 1].map(|index| {
