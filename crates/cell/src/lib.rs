@@ -14,6 +14,7 @@ pub mod cell;
 pub mod codec;
 pub mod key;
 pub mod order;
+pub mod short_rows;
 pub mod tags;
 pub mod time;
 
@@ -22,6 +23,7 @@ pub use cell::{CellRef, FlatCell, OwnedCell};
 pub use codec::Codec;
 pub use key::{CellType, LATEST_TIMESTAMP};
 pub use order::Order;
+pub use short_rows::ShortRows;
 pub use time::TimeRange;
 
 /// What can be wrong with the bytes of a cell.

@@ -6,6 +6,7 @@
 use crate::Comparator;
 use crate::error::{Result, malformed};
 use crate::required::{Required, required};
+use martite_cell::short_rows::RowPart;
 use martite_proto as pb;
 use std::cmp::Ordering;
 
@@ -97,6 +98,18 @@ impl Comparison {
             return Ok(true);
         };
         Ok(!self.op.holds(comparator.try_compare(bytes)?.reverse()))
+    }
+
+    /// For what "excludes" of bytes comes down to, if that is whether they have a part: the part, and whether those that have it are
+    /// kept.
+    #[inline]
+    pub fn part(&self) -> Option<(RowPart<'_>, bool)> {
+        let kept = match self.op {
+            CompareOp::Equal => true,
+            CompareOp::NotEqual => false,
+            _ => return None,
+        };
+        Some((self.comparator.as_ref()?.part()?, kept))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::return_code::ReturnCode;
-use martite_cell::CellRef;
+use martite_cell::{CellRef, ShortRows};
 
 pub(crate) trait Evaluate: Send {
     /// Java class name without its package.
@@ -24,6 +24,14 @@ pub(crate) trait Evaluate: Send {
             return Ok(NextRow::Accepted);
         }
         Ok(if self.filter_all_remaining() { NextRow::RefusedAsLast } else { NextRow::Refused })
+    }
+    /// The same of one row after the other, as long as they are refused; how many are, and what is said of the one behind them.
+    fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
+        one_by_one(self, rows)
+    }
+    /// Of rows to come the first that will be let pass, whatever comes before it; None: that is not known.
+    fn foresee(&self, _rows: ShortRows<'_>) -> Option<usize> {
+        None
     }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode>;
     /// Whether cells of a row that was refused by its key change anything but what [`Evaluate::reset`] resets.
@@ -62,6 +70,21 @@ pub(crate) trait Evaluate: Send {
     fn gives_hints(&self) -> bool {
         false
     }
+}
+
+/// See [`Evaluate::next_rows`].
+pub(crate) fn one_by_one<F: Evaluate + ?Sized>(
+    filter: &mut F,
+    rows: ShortRows<'_>,
+) -> (usize, Option<Result<NextRow>>) {
+    let mut whole = rows.whole();
+    for at in 0..rows.len() {
+        match filter.next_row(whole.of(rows.row(at))) {
+            Ok(NextRow::Refused) => {}
+            answer => return (at, Some(answer)),
+        }
+    }
+    (rows.len(), None)
 }
 
 /// What a filter says between two rows.

@@ -5,7 +5,7 @@ use crate::decode;
 use crate::error::Result;
 use crate::evaluate::{Boxed, NextRow, ValueForm};
 use crate::return_code::ReturnCode;
-use martite_cell::{CellBuf, CellRef, buf::Mark};
+use martite_cell::{CellBuf, CellRef, ShortRows, buf::Mark};
 use martite_proto as pb;
 
 /// One decoded filter tree with its state; belongs to one scanner.
@@ -63,6 +63,20 @@ impl Filter {
         }
         let answer = self.tree.next_row(row);
         self.note(answer, NextRow::RefusedAsLast)
+    }
+
+    /// [`Self::next_row`] of one row after the other, as long as they are refused; how many are, and what is said of the one behind them.
+    pub fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<NextRow>) {
+        if self.failure.is_some() {
+            return (0, (!rows.is_empty()).then_some(NextRow::End));
+        }
+        let (refused, answer) = self.tree.next_rows(rows);
+        (refused, answer.map(|answer| self.note(answer, NextRow::RefusedAsLast)))
+    }
+
+    /// Of rows that have not come yet, which will be the first to be let pass; None: that is not known.
+    pub fn foresee(&self, rows: ShortRows<'_>) -> Option<usize> {
+        self.tree.foresee(rows)
     }
 
     /// Whether the cells of a row that was refused by its key must be shown to the filter all the same.

@@ -2,8 +2,9 @@
 //!
 //! `r1 f:a@7=x f:b=y | r2 f:a=z` are two rows; the timestamp is 1 unless given.
 
-use crate::{Filter, FilterError, ReturnCode};
-use martite_cell::{CellBuf, LATEST_TIMESTAMP, Order, OwnedCell, key};
+use crate::{Filter, FilterError, NextRow, ReturnCode};
+use martite_cell::short_rows::{self, MOST_PREFIX, MOST_WORDS};
+use martite_cell::{CellBuf, LATEST_TIMESTAMP, Order, OwnedCell, ShortRows, key};
 pub use martite_proto as pb;
 use pb::Message;
 use std::collections::BTreeMap;
@@ -121,6 +122,39 @@ fn show(cells: &[OwnedCell]) -> String {
 #[track_caller]
 pub fn check(filter: &pb::Filter, rows: &str, want: &str) {
     assert_eq!(show(&scan(filter, rows, false)), show(&parse(want)));
+    let mut rows: Vec<_> = parse(rows).iter().map(|cell| cell.as_ref().row().to_vec()).collect();
+    rows.dedup();
+    (0..rows.len()).for_each(|from| check_side_by_side(filter, &rows[from..]));
+}
+
+/// Rows side by side are judged as one by one, and foreseen as they are judged.
+#[track_caller]
+pub fn check_side_by_side(filter: &pb::Filter, rows: &[Vec<u8>]) {
+    let (one_by_one, at_once) = (&mut decoded(filter), &mut decoded(filter));
+    let prefix_len = (0..rows[0].len().min(MOST_PREFIX))
+        .take_while(|len| rows.iter().all(|row| row.starts_with(&rows[0][..len + 1])));
+    let prefix = &rows[0][..prefix_len.count()];
+    let Some(row_words) = short_rows::row_words(rows.iter().map(|row| row.len() - prefix.len())) else { return };
+    let packed = rows.iter().flat_map(|row| short_rows::pack(&row[prefix.len()..], row_words));
+    let packed: Vec<u32> = packed.chain([u32::MAX; MOST_WORDS]).collect();
+    let mut rest = ShortRows::new(&packed, row_words, prefix, rows.len());
+    let mut rows = rows.iter();
+    while !rest.is_empty() {
+        let foreseen = at_once.foresee(rest);
+        let (refused, answer) = at_once.next_rows(rest);
+        let answers: Vec<_> = rows.by_ref().take(refused + 1).map(|row| one_by_one.next_row(row)).collect();
+        let wanted = [vec![NextRow::Refused; refused], answer.into_iter().collect()].concat();
+        assert_eq!(answers, wanted, "{}", at_once.name());
+        assert!(
+            foreseen.is_none_or(|row| row == refused && answer == Some(NextRow::Accepted)),
+            "{foreseen:?} of {refused}"
+        );
+        assert_eq!((one_by_one.filter_row(), one_by_one.failure()), (at_once.filter_row(), at_once.failure()));
+        if matches!(answer, Some(NextRow::End | NextRow::RefusedAsLast)) {
+            return;
+        }
+        rest = rest.skip(refused + 1);
+    }
 }
 
 #[track_caller]

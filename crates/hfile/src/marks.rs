@@ -8,9 +8,9 @@
 //! its own. It counts the smaller hints instead of halving: the loads do not wait for each other. Hints that are equal
 //! decide nothing; the keys themselves do then. Rows of hbase:meta are not in byte order and get no hints.
 //!
-//! Behind the places there may be whole rows: see [`crate::marked_rows`].
+//! Where every cell has a mark (large cells, one or a few a row) there may be whole rows behind the places: see [`short_rows`].
 
-use crate::marked_rows::{MOST_WORDS, MarkedRows, pack, row_words};
+use martite_cell::short_rows::{self, MOST_PREFIX, MOST_WORDS, ShortRows, pack};
 use martite_cell::{Order, key};
 use martite_env::prefetch::{prefetch, prefetch_at};
 use std::{cmp::Ordering, ops::Range};
@@ -21,8 +21,8 @@ const GAP_BYTES: u32 = 256;
 const NEXT_IS_MARKED: u32 = 1 << 31;
 /// More hints than this are halved first.
 const MOST_COUNTED: usize = 256;
-/// So much of the common prefix is kept apart; more of it only makes hints blunt.
-pub(crate) const MOST_PREFIX: usize = 26;
+/// Rows take at most this part of a block's memory.
+const ROWS_PART_OF_BLOCK: usize = 32;
 /// A cell's lengths and key mostly end within so many bytes, perhaps on the next line of memory.
 pub(crate) const KEY_REACH: usize = 48;
 /// How far ahead of a cell keys are asked for: some hundred nanoseconds of work.
@@ -43,6 +43,8 @@ pub(crate) struct Marks {
     prefix_len: u8,
     /// Words of a row; 0: rows are not kept. They are if every cell is marked and they are short behind the prefix.
     row_words: u8,
+    /// Rows are kept, and each cell's is another.
+    one_cell_rows: bool,
 }
 
 /// Collects marks while a block is checked, cell by cell.
@@ -94,9 +96,12 @@ impl Collector {
         let rows = self.places.iter().map(|place| key::row(key_at(place & !NEXT_IS_MARKED)).get(prefix_len..));
         let rows = rows.map(Option::unwrap_or_default);
         let row_words = match order {
-            Order::Default if self.places.len() == self.cells => row_words(rows.clone().map(<[u8]>::len), block_len),
+            Order::Default if self.places.len() == self.cells => short_rows::row_words(rows.clone().map(<[u8]>::len))
+                .filter(|words| 4 * words * self.places.len() <= block_len / ROWS_PART_OF_BLOCK),
             _ => None,
         };
+        let one_cell_rows =
+            row_words.is_some() && rows.clone().zip(rows.clone().skip(1)).all(|(row, next)| row != next);
         let row_room = row_words.map_or(0, |words| words * self.places.len() + MOST_WORDS);
         let mut words = Vec::with_capacity(2 * self.places.len() + row_room);
         words.extend(self.places.iter().map(hint_of).chain(self.places.iter().copied()));
@@ -110,6 +115,7 @@ impl Collector {
             prefix,
             prefix_len: prefix_len as u8,
             row_words: row_words.unwrap_or(0) as u8,
+            one_cell_rows,
         }
     }
 }
@@ -148,10 +154,15 @@ impl Marks {
     }
 
     /// The rows of all cells, each of which is marked then.
-    pub(crate) fn rows(&self) -> Option<MarkedRows<'_>> {
+    pub(crate) fn rows(&self) -> Option<ShortRows<'_>> {
         let words = &self.words[2 * self.count()..];
         let row_words = usize::from(self.row_words);
-        (row_words > 0).then(|| MarkedRows { words, row_words, prefix: self.prefix() })
+        (row_words > 0).then(|| ShortRows::new(words, row_words, self.prefix(), self.count()))
+    }
+
+    /// Whether [`Self::rows`] are as many as cells.
+    pub(crate) fn one_cell_rows(&self) -> bool {
+        self.one_cell_rows
     }
 
     fn prefix(&self) -> &[u8] {
@@ -388,6 +399,7 @@ mod tests {
             let marks = marks(order, &keys, step);
             let kept = marks.rows()?;
             let mut whole = kept.whole();
+            assert_eq!(marks.one_cell_rows(), rows.iter().zip(&rows[1..]).all(|(row, next)| row != next));
             let found: Vec<_> = (0..rows.len()).map(|mark| whole.of(kept.row(mark)).to_vec()).collect();
             let same = |a, b| kept.row(a) == kept.row(b);
             assert!((0..rows.len()).all(|a| (0..rows.len()).all(|b| same(a, b) == (rows[a] == rows[b]))));

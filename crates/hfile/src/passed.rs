@@ -3,12 +3,11 @@
 use crate::{
     Block, Scanner,
     cells::{CellAt, Layout},
-    marked_rows::MarkedRows,
     marks::{MARKS_AHEAD, Marks},
     plain::Lying,
     scanner::Current,
 };
-use martite_cell::key;
+use martite_cell::{ShortRows, key};
 
 /// So many cells of a row are stepped over before its end is sought.
 pub const NEAR_CELLS: usize = 16;
@@ -21,11 +20,39 @@ pub struct Passed {
     pub stopped: bool,
 }
 
+/// Who refuses rows by their keys.
+pub trait RefuseRows {
+    /// Asked of one row after the other, until one is not refused.
+    fn refuses(&mut self, row: &[u8]) -> bool;
+    /// The same of rows side by side, in one call; None: they are to be asked of one by one.
+    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<RefusedFirst>;
+}
+
+/// Of rows side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RefusedFirst {
+    /// So many are refused, and the one behind them, if there is one, is not.
+    pub count: usize,
+    /// Which will be the next that is not, if that is known.
+    pub next: Option<usize>,
+}
+
+impl<F: FnMut(&[u8]) -> bool> RefuseRows for F {
+    #[inline]
+    fn refuses(&mut self, row: &[u8]) -> bool {
+        self(row)
+    }
+    #[inline]
+    fn refuses_first_of(&mut self, _rows: ShortRows<'_>) -> Option<RefusedFirst> {
+        None
+    }
+}
+
 impl Scanner {
     /// Passes over the rest of the current cell's row, and over each row behind it of which `refuse` says so, cell by cell
     /// inside the block. It stops at a cell of a refused row after `most` cells, or [`NEAR_CELLS`] of one row: a seek may be better.
     #[inline]
-    pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+    pub fn pass_rows(&mut self, most: usize, refuse: &mut impl RefuseRows) -> Passed {
         let layout = self.reader().layout();
         let Some(Current { block, cell: current, keys_asked: asked, .. }) = self.current() else {
             return Passed::default();
@@ -34,7 +61,10 @@ impl Scanner {
         let mut at = current.start as usize;
         let mark = marks.mark_at(current.start);
         let passed = match (mark, marks.rows(), layout) {
-            (Some(mark), Some(rows), _) => pass_marked(block, rows, mark, &mut at, most, refuse),
+            (Some(mark), Some(rows), _) => match pass_one_cell_rows(block, rows, mark, &mut at, most, refuse) {
+                Some(passed) => passed,
+                None => pass_marked(block, rows, mark, &mut at, most, refuse),
+            },
             (_, _, Layout { tags: false, mvcc: true }) => {
                 pass::<true>(payload, layout, (marks, mark), (&mut at, asked), most, refuse)
             }
@@ -58,7 +88,7 @@ fn pass<const USUAL: bool>(
     (marks, mut mark): (&Marks, Option<usize>),
     (at, asked): (&mut usize, &mut usize),
     most: usize,
-    mut refuse: impl FnMut(&[u8]) -> bool,
+    refuse: &mut impl RefuseRows,
 ) -> Passed {
     let mut passed = Passed::default();
     let Some(mut row) = row_at(payload, *at) else { return passed };
@@ -84,7 +114,7 @@ fn pass<const USUAL: bool>(
         passed.cells += 1;
         in_row += 1;
         if !key::is_same(row_here, row) {
-            if refuse(row_here) {
+            if refuse.refuses(row_here) {
                 (row, in_row) = (row_here, 0);
                 continue;
             }
@@ -99,11 +129,11 @@ fn pass<const USUAL: bool>(
 #[inline(always)]
 fn pass_marked(
     block: &Block,
-    rows: MarkedRows<'_>,
+    rows: ShortRows<'_>,
     first: usize,
     at: &mut usize,
     most: usize,
-    mut refuse: impl FnMut(&[u8]) -> bool,
+    refuse: &mut impl RefuseRows,
 ) -> Passed {
     let marks = block.marks();
     let (mut mark, mut row, mut whole) = (first, rows.row(first), rows.whole());
@@ -114,7 +144,7 @@ fn pass_marked(
         in_row += 1;
         let next = rows.row(mark);
         if next != row {
-            if refuse(whole.of(next)) {
+            if refuse.refuses(whole.of(next)) {
                 (row, in_row) = (next, 0);
                 continue;
             }
@@ -125,6 +155,35 @@ fn pass_marked(
     }
     *at = marks.place(mark) as usize;
     passed
+}
+
+/// The same where each cell is a row; None: they are to be asked of one by one.
+#[inline(always)]
+fn pass_one_cell_rows(
+    block: &Block,
+    rows: ShortRows<'_>,
+    first: usize,
+    at: &mut usize,
+    most: usize,
+    refuse: &mut impl RefuseRows,
+) -> Option<Passed> {
+    let marks = block.marks();
+    let behind = rows.skip(first + 1).take(most);
+    if !marks.one_cell_rows() || behind.is_empty() {
+        return None;
+    }
+    let refused = refuse.refuses_first_of(behind)?;
+    let stopped = refused.count < behind.len();
+    let cells = refused.count.min(behind.len()) + usize::from(stopped);
+    if stopped {
+        marks.prefetch_whole(first + cells, block.payload());
+    }
+    // While others do with the one row what is to be done, the other one's memory comes.
+    if let Some(next) = refused.next.filter(|next| *next < behind.len()) {
+        marks.prefetch_whole(first + 1 + next, block.payload());
+    }
+    *at = marks.place(first + cells) as usize;
+    Some(Passed { cells, stopped })
 }
 
 /// The row of the cell there, if one begins there.

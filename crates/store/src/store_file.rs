@@ -9,7 +9,8 @@ use crate::{
 use bytes::Bytes;
 use martite_cell::{CellBuf, CellRef, Order, key};
 use martite_hfile::{
-    BlockSource, HFileError, JudgeRules, Passed, PlainRules, PlainTaken, Reader, RowJudge, Scanner, Step, format::info,
+    BlockSource, HFileError, JudgeRules, Passed, PlainRules, PlainTaken, Reader, RefuseRows, RowJudge, Scanner, Step,
+    format::info,
 };
 use std::{
     cmp::{Ordering, Reverse},
@@ -267,7 +268,7 @@ impl StoreFileScanner {
 
     /// See [`Scanner::pass_rows`]; halves pass nothing.
     #[inline]
-    pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+    pub fn pass_rows(&mut self, most: usize, refuse: &mut impl RefuseRows) -> Passed {
         if self.inner.half.is_some() { Passed::default() } else { self.inner.inner.pass_rows(most, refuse) }
     }
     /// See [`Scanner::pass_judged`]; halves pass nothing.

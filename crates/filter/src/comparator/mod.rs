@@ -14,6 +14,7 @@ use crate::decode::PACKAGE;
 use crate::error::{Result, malformed};
 use crate::required::{self, Required, required};
 use bytes::Bytes;
+use martite_cell::short_rows::RowPart;
 use martite_proto as pb;
 use pb::Message;
 use std::cmp::Ordering;
@@ -102,6 +103,17 @@ impl Comparator {
             Kind::Regex(regex) => equal_if(regex.matches(cell_value)?),
             Kind::Substring(substring) => equal_if(substring.matches(cell_value)),
         })
+    }
+
+    /// What is equal to the comparator's value, if that is all that has a part of its own.
+    #[inline]
+    pub(crate) fn part(&self) -> Option<RowPart<'_>> {
+        match &self.0 {
+            Kind::Binary(bytes) => Some(RowPart { bytes, at: 0, to_end: true }),
+            Kind::BinaryPrefix(bytes) => Some(RowPart { bytes, at: 0, to_end: false }),
+            Kind::BinaryComponent { value, offset } => Some(RowPart { bytes: value, at: *offset, to_end: false }),
+            _ => None,
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::ReturnCode;
 use crate::decode::Input;
 use crate::error::Result;
-use crate::evaluate::{Boxed, Evaluate};
-use martite_cell::CellRef;
+use crate::evaluate::{Boxed, Evaluate, NextRow};
+use martite_cell::{CellRef, ShortRows};
 use martite_proto as pb;
 
 struct FilterAll;
@@ -21,6 +21,9 @@ impl Evaluate for FilterAll {
     /// Refusing the row at once comes to the same as skipping its cells, and spares them.
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(true)
+    }
+    fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
+        (rows.len(), None)
     }
     fn watches_refused_rows(&self) -> bool {
         false

@@ -4,8 +4,8 @@ use crate::ReturnCode;
 use crate::compare::{COMPARE_FILTER, Comparison};
 use crate::decode::Input;
 use crate::error::Result;
-use crate::evaluate::{Boxed, Evaluate};
-use martite_cell::CellRef;
+use crate::evaluate::{Boxed, Evaluate, NextRow, one_by_one};
+use martite_cell::{CellRef, ShortRows};
 use martite_proto as pb;
 
 struct Row {
@@ -28,6 +28,17 @@ impl Evaluate for Row {
     fn filter_row_key(&mut self, row: &[u8]) -> Result<bool> {
         self.excluded |= self.comparison.excludes(row)?;
         Ok(self.excluded)
+    }
+    fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
+        let Some((part, kept)) = self.comparison.part() else { return one_by_one(self, rows) };
+        let refused = rows.count_until(part, kept);
+        let all = refused == rows.len();
+        self.excluded = all && refused > 0;
+        (refused, (!all).then_some(Ok(NextRow::Accepted)))
+    }
+    fn foresee(&self, rows: ShortRows<'_>) -> Option<usize> {
+        let (part, kept) = self.comparison.part()?;
+        Some(rows.count_until(part, kept)).filter(|first| *first < rows.len())
     }
     fn watches_refused_rows(&self) -> bool {
         false
@@ -61,6 +72,14 @@ mod tests {
         check(&filter(pb::CompareType::NotEqual, regex("^a")), rows, "b1 f:a=4");
         check(&filter(pb::CompareType::NoOp, binary("a2")), rows, "");
         check_reversed(&filter(pb::CompareType::GreaterOrEqual, binary("a2")), rows, "b1 f:a=4 | a2 f:a=3");
+        let component = |value: &str, offset| {
+            let value = value.as_bytes().to_vec().into();
+            comparator("BinaryComponentComparator", &pb::BinaryComponentComparator { value, offset })
+        };
+        check(&filter(pb::CompareType::Equal, component("2", 1)), rows, "a2 f:a=3");
+        check(&filter(pb::CompareType::NotEqual, component("a", 0)), rows, "b1 f:a=4");
+        check(&filter(pb::CompareType::Equal, component("", 9)), rows, rows);
+        check(&filter(pb::CompareType::NotEqual, binary("a2")), rows, "a1 f:a=1 f:b=2 | b1 f:a=4");
         let lacking = "malformed RowFilter: required field compare_filter is missing";
         refused(&empty("RowFilter"), lacking);
     }

@@ -12,9 +12,9 @@
 
 use super::judge::Judge;
 use crate::RegionError;
-use martite_cell::{CellBuf, Order, buf::Mark};
-use martite_filter::NextRow;
-use martite_hfile::Step;
+use martite_cell::{CellBuf, Order, ShortRows, buf::Mark};
+use martite_filter::{Filter, NextRow};
+use martite_hfile::{RefuseRows, RefusedFirst, Step};
 use martite_store::scan::{RowRead, StoreEnd, StoreScanner};
 use std::cmp::Ordering;
 
@@ -64,6 +64,45 @@ enum Behind {
     Accepted,
     /// Nothing more is wanted.
     End,
+}
+
+/// Refuses rows as the filter does, up to the scan's end.
+struct ByFilter<'a> {
+    filter: &'a mut Filter,
+    /// Where the scan ends, if that may be here.
+    stop: Option<(RowBounds, &'a [u8])>,
+    refused: u64,
+    /// Of the row that is not refused.
+    answer: Option<NextRow>,
+}
+
+impl RefuseRows for ByFilter<'_> {
+    #[inline]
+    fn refuses(&mut self, row: &[u8]) -> bool {
+        let is_past = self.stop.is_some_and(|(bounds, stop_row)| bounds.is_past(stop_row, row));
+        let next = if is_past { NextRow::End } else { self.filter.next_row(row) };
+        let refused = next == NextRow::Refused;
+        if refused {
+            self.refused += 1
+        } else {
+            self.answer = Some(next)
+        }
+        refused
+    }
+    #[inline]
+    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<RefusedFirst> {
+        if self.stop.is_some() {
+            return None;
+        }
+        let (count, answer) = self.filter.next_rows(rows);
+        self.refused += count as u64;
+        self.answer = answer;
+        let next = match answer {
+            Some(NextRow::Accepted) => self.filter.foresee(rows.skip(count + 1)),
+            _ => None,
+        };
+        Some(RefusedFirst { count, next: next.map(|next| count + 1 + next) })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -285,27 +324,24 @@ impl Rows {
         }
         let Rows { families, bounds, stop_row, rows_scanned, rows_filtered, row: last, .. } = self;
         let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return Behind::Same };
-        let (mut behind, mut refused, mut last_refused) = (None, 0, 0);
         // Asked once for a block.
         let may_be_past = !stop_row.is_empty() && !only.scanner.block_is_before(stop_row);
-        let passed = only.scanner.pass_rows(most, |row| {
-            let is_past = may_be_past && bounds.is_past(stop_row, row);
-            let next = if is_past { NextRow::End } else { filter.next_row(row) };
-            if next == NextRow::Refused {
-                refused += 1;
-                return true;
-            }
-            last_refused = u64::from(next == NextRow::RefusedAsLast);
-            behind = Some(if next == NextRow::Accepted { Behind::Accepted } else { Behind::End });
-            false
-        });
+        let mut by_filter =
+            ByFilter { filter, stop: may_be_past.then_some((*bounds, stop_row)), refused: 0, answer: None };
+        let passed = only.scanner.pass_rows(most, &mut by_filter);
+        let (refused, behind) = (by_filter.refused, by_filter.answer);
         *rows_scanned += refused;
-        *rows_filtered += refused + last_refused;
+        *rows_filtered += refused + u64::from(behind == Some(NextRow::RefusedAsLast));
         read.cells_scanned += passed.cells as u64;
         if passed.cells > 0 {
             keep_row(last, &only.scanner);
         }
-        behind.unwrap_or(if passed.stopped { Behind::New } else { Behind::Same })
+        match behind {
+            Some(NextRow::Accepted) => Behind::Accepted,
+            Some(_) => Behind::End,
+            None if passed.stopped => Behind::New,
+            None => Behind::Same,
+        }
     }
 
     /// Leaves the next row in `row`; false at the end of the scan.

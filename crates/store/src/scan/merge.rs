@@ -7,8 +7,8 @@
 
 use super::source::{Source, ready};
 use crate::{StoreError, StoreFileScanner};
-use martite_cell::{CellRef, Order, key};
-use martite_hfile::{BlockSource, JudgeRules, Passed, RowJudge, Step, Verdict};
+use martite_cell::{CellRef, Order, ShortRows, key};
+use martite_hfile::{BlockSource, JudgeRules, Passed, RefuseRows, RefusedFirst, RowJudge, Step, Verdict};
 use std::cmp::Ordering;
 
 /// A forward seek first steps this far, inside a block, before it searches: the next column or row is mostly near.
@@ -64,6 +64,17 @@ impl<J: RowJudge> RowJudge for Alone<'_, J> {
     }
     fn goes_on(&mut self) -> bool {
         self.judge.goes_on()
+    }
+}
+
+impl<J: RefuseRows> RefuseRows for Alone<'_, J> {
+    #[inline]
+    fn refuses(&mut self, row: &[u8]) -> bool {
+        self.others.are_behind(row) && self.judge.refuses(row)
+    }
+    #[inline]
+    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<RefusedFirst> {
+        self.others.are_behind(rows.whole().of(rows.row(rows.len() - 1))).then(|| self.judge.refuses_first_of(rows))?
     }
 }
 
@@ -290,12 +301,12 @@ impl Merge {
     /// Forward scans: passes over the rest of the row that the top is in, and over rows behind it of which `refuse` says so, without
     /// leaving its block. It stops at the first row that another source may have, too, without asking.
     #[inline]
-    pub(super) fn pass_rows(&mut self, most: usize, mut refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+    pub(super) fn pass_rows(&mut self, most: usize, refuse: &mut impl RefuseRows) -> Passed {
         let Some((file, others)) = self.file_and_others() else { return Passed::default() };
         if !file.peek_key().is_some_and(|key| others.are_behind(key::row(key))) {
             return Passed::default();
         }
-        let passed = file.pass_rows(most, |row| others.are_behind(row) && refuse(row));
+        let passed = file.pass_rows(most, &mut Alone { judge: refuse, others });
         self.sink_after(passed.cells);
         passed
     }

@@ -9,7 +9,7 @@ use super::source::{Source, ready};
 use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError};
 use martite_cell::{CellRef, CellType, LATEST_TIMESTAMP, Order, key};
-use martite_hfile::{BlockSource, NEAR_CELLS, Passed, RowJudge, Step};
+use martite_hfile::{BlockSource, NEAR_CELLS, Passed, RefuseRows, RowJudge, Step};
 use std::sync::Arc;
 
 /// A move that was decided and may have been interrupted.
@@ -335,7 +335,7 @@ impl StoreScanner {
     /// cells, `most` at most, if that takes no more than steps inside a block. Where it stops otherwise it is in a refused row,
     /// which [`Self::pass_row`] leaves.
     #[inline]
-    pub fn pass_rows(&mut self, most: usize, refuse: impl FnMut(&[u8]) -> bool) -> Passed {
+    pub fn pass_rows(&mut self, most: usize, refuse: &mut impl RefuseRows) -> Passed {
         if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
             return Passed::default();
         }
