@@ -45,6 +45,8 @@ pub fn pack(behind_prefix: &[u8], row_words: usize) -> impl Iterator<Item = u32>
 }
 
 impl<'a> ShortRows<'a> {
+    pub const NONE: ShortRows<'static> = ShortRows { words: &[], row_words: 1, prefix: &[], len: 0 };
+
     /// `words`: `len` rows of [`pack`], and [`MOST_WORDS`] words behind them. `prefix`: [`MOST_PREFIX`] bytes at most.
     #[inline]
     pub fn new(words: &'a [u32], row_words: usize, prefix: &'a [u8], len: usize) -> ShortRows<'a> {

@@ -29,8 +29,9 @@ pub(crate) trait Evaluate: Send {
     fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
         one_by_one(self, rows)
     }
-    /// Of rows to come the first that will be let pass, whatever comes before it; None: that is not known.
-    fn foresee(&self, _rows: ShortRows<'_>) -> Option<usize> {
+    /// For filters that say all they have to say by [`Evaluate::filter_row_key`], of each row by itself, and do not fail: how many rows they
+    /// refuse before the first that they let pass. Nothing is remembered of that. None: it is another filter.
+    fn first_passing(&self, _rows: ShortRows<'_>) -> Option<usize> {
         None
     }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode>;

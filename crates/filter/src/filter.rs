@@ -17,6 +17,7 @@ pub struct Filter {
     watches_refused_rows: bool,
     minds_cells: bool,
     is_row_local: bool,
+    judges_by_key: bool,
     failure: Option<Box<FilterError>>,
 }
 
@@ -29,6 +30,7 @@ impl Filter {
             watches_refused_rows,
             minds_cells: tree.minds_cells(),
             is_row_local: tree.is_row_local(),
+            judges_by_key: tree.first_passing(ShortRows::NONE).is_some(),
             tree,
             reversed: false,
             failure: None,
@@ -74,9 +76,16 @@ impl Filter {
         (refused, answer.map(|answer| self.note(answer, NextRow::RefusedAsLast)))
     }
 
-    /// Of rows that have not come yet, which will be the first to be let pass; None: that is not known.
-    pub fn foresee(&self, rows: ShortRows<'_>) -> Option<usize> {
-        self.tree.foresee(rows)
+    /// Whether all it says of a row follows from the row's key alone: [`Self::first_passing`] tells.
+    pub fn judges_by_key(&self) -> bool {
+        self.judges_by_key
+    }
+
+    /// If the filter judges each row by its key and by nothing else: how many rows come before the first that passes. It need not be shown
+    /// these rows, nor be reset after them.
+    #[inline]
+    pub fn first_passing(&self, rows: ShortRows<'_>) -> Option<usize> {
+        self.tree.first_passing(rows)
     }
 
     /// Whether the cells of a row that was refused by its key must be shown to the filter all the same.

@@ -26,7 +26,7 @@ pub struct JudgeRules<'a> {
 
 impl JudgeRules<'_> {
     #[inline]
-    fn want(&self, qualifier: &[u8]) -> bool {
+    pub(crate) fn want(&self, qualifier: &[u8]) -> bool {
         self.columns.is_none_or(|columns| columns.iter().any(|column| key::is_same(column, qualifier)))
     }
 }

@@ -32,6 +32,7 @@ mod reader;
 mod row;
 mod scanner;
 mod source;
+mod taken_rows;
 mod trailer;
 mod writer;
 
@@ -43,12 +44,13 @@ pub use error::HFileError;
 pub use file_info::FileInfo;
 pub use judged::{JudgeRules, RowJudge, Verdict};
 pub use martite_compress::Algorithm as Compression;
-pub use passed::{NEAR_CELLS, Passed, RefuseRows, RefusedFirst};
+pub use passed::{NEAR_CELLS, Passed, RefuseRows};
 pub use plain::{Fate, PlainEnd, PlainJudge, PlainRules, PlainTaken};
 pub use reader::Reader;
 pub use row::{Leaves, RowCell, RowPlace, RowTaken};
 pub use scanner::Scanner;
 pub use source::{BlockKindHint, BlockRequest, BlockSource, FileSource, Step};
+pub use taken_rows::TakeRows;
 pub use writer::{Finished, StoreMeta, Writer, WriterOptions};
 
 /// Identity of an open file in this process, given by whoever opens it.

@@ -160,9 +160,9 @@ impl Marks {
         (row_words > 0).then(|| ShortRows::new(words, row_words, self.prefix(), self.count()))
     }
 
-    /// Whether [`Self::rows`] are as many as cells.
-    pub(crate) fn one_cell_rows(&self) -> bool {
-        self.one_cell_rows
+    /// The same, if each of them has one cell.
+    pub(crate) fn one_cell_rows(&self) -> Option<ShortRows<'_>> {
+        if self.one_cell_rows { self.rows() } else { None }
     }
 
     fn prefix(&self) -> &[u8] {
@@ -399,7 +399,7 @@ mod tests {
             let marks = marks(order, &keys, step);
             let kept = marks.rows()?;
             let mut whole = kept.whole();
-            assert_eq!(marks.one_cell_rows(), rows.iter().zip(&rows[1..]).all(|(row, next)| row != next));
+            assert_eq!(marks.one_cell_rows().is_some(), rows.iter().zip(&rows[1..]).all(|(row, next)| row != next));
             let found: Vec<_> = (0..rows.len()).map(|mark| whole.of(kept.row(mark)).to_vec()).collect();
             let same = |a, b| kept.row(a) == kept.row(b);
             assert!((0..rows.len()).all(|a| (0..rows.len()).all(|b| same(a, b) == (rows[a] == rows[b]))));

@@ -24,17 +24,9 @@ pub struct Passed {
 pub trait RefuseRows {
     /// Asked of one row after the other, until one is not refused.
     fn refuses(&mut self, row: &[u8]) -> bool;
-    /// The same of rows side by side, in one call; None: they are to be asked of one by one.
-    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<RefusedFirst>;
-}
-
-/// Of rows side by side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RefusedFirst {
-    /// So many are refused, and the one behind them, if there is one, is not.
-    pub count: usize,
-    /// Which will be the next that is not, if that is known.
-    pub next: Option<usize>,
+    /// The same of rows side by side, in one call: how many are refused, one behind the other; the row behind them, if there is one, is not.
+    /// None: they are to be asked of one by one.
+    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<usize>;
 }
 
 impl<F: FnMut(&[u8]) -> bool> RefuseRows for F {
@@ -43,7 +35,7 @@ impl<F: FnMut(&[u8]) -> bool> RefuseRows for F {
         self(row)
     }
     #[inline]
-    fn refuses_first_of(&mut self, _rows: ShortRows<'_>) -> Option<RefusedFirst> {
+    fn refuses_first_of(&mut self, _rows: ShortRows<'_>) -> Option<usize> {
         None
     }
 }
@@ -61,7 +53,7 @@ impl Scanner {
         let mut at = current.start as usize;
         let mark = marks.mark_at(current.start);
         let passed = match (mark, marks.rows(), layout) {
-            (Some(mark), Some(rows), _) => match pass_one_cell_rows(block, rows, mark, &mut at, most, refuse) {
+            (Some(mark), Some(rows), _) => match pass_one_cell_rows(block, mark, &mut at, most, refuse) {
                 Some(passed) => passed,
                 None => pass_marked(block, rows, mark, &mut at, most, refuse),
             },
@@ -161,26 +153,21 @@ fn pass_marked(
 #[inline(always)]
 fn pass_one_cell_rows(
     block: &Block,
-    rows: ShortRows<'_>,
     first: usize,
     at: &mut usize,
     most: usize,
     refuse: &mut impl RefuseRows,
 ) -> Option<Passed> {
     let marks = block.marks();
-    let behind = rows.skip(first + 1).take(most);
-    if !marks.one_cell_rows() || behind.is_empty() {
+    let behind = marks.one_cell_rows()?.skip(first + 1).take(most);
+    if behind.is_empty() {
         return None;
     }
-    let refused = refuse.refuses_first_of(behind)?;
-    let stopped = refused.count < behind.len();
-    let cells = refused.count.min(behind.len()) + usize::from(stopped);
+    let refused = refuse.refuses_first_of(behind)?.min(behind.len());
+    let stopped = refused < behind.len();
+    let cells = refused + usize::from(stopped);
     if stopped {
         marks.prefetch_whole(first + cells, block.payload());
-    }
-    // While others do with the one row what is to be done, the other one's memory comes.
-    if let Some(next) = refused.next.filter(|next| *next < behind.len()) {
-        marks.prefetch_whole(first + 1 + next, block.payload());
     }
     *at = marks.place(first + cells) as usize;
     Some(Passed { cells, stopped })

@@ -334,9 +334,9 @@ fn ending(column: &[u8]) -> u64 {
 /// A cell as it lies.
 pub(crate) struct Lying<'s> {
     /// Lengths, key and value.
-    key_value: &'s [u8],
-    key_len: usize,
-    tags_len: u16,
+    pub key_value: &'s [u8],
+    pub key_len: usize,
+    pub tags_len: u16,
     seq_id: u64,
     /// Bytes of all its parts.
     pub len: usize,

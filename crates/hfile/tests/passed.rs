@@ -6,8 +6,8 @@ mod support;
 
 use martite_cell::{CellRef, CellType, OwnedCell, ShortRows, key};
 use martite_hfile::{
-    Block, BlockRequest, BlockSource, FileSource, HFileError, JudgeRules, NEAR_CELLS, Reader, RefuseRows, RefusedFirst,
-    RowJudge, Scanner, Verdict, WriterOptions,
+    Block, BlockRequest, BlockSource, FileSource, HFileError, JudgeRules, NEAR_CELLS, Reader, RefuseRows, RowJudge,
+    Scanner, Verdict, WriterOptions,
 };
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 use support::{Dice, drive, open, sort, write};
@@ -113,15 +113,13 @@ impl RefuseRows for Answering<'_> {
         self.rows.push(row.to_vec());
         self.answers[self.rows.len() - 1]
     }
-    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<RefusedFirst> {
+    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<usize> {
         if !self.many_at_once {
             return None;
         }
-        let mut answers = self.answers.iter().skip(self.rows.len());
         let count = (0..rows.len()).take_while(|at| self.refuses(rows.whole().of(rows.row(*at)))).count();
         self.side_by_side += count;
-        let next = answers.by_ref().skip(count + 1).position(|refused| !refused);
-        Some(RefusedFirst { count, next: next.map(|next| count + 1 + next).filter(|next| *next < rows.len()) })
+        Some(count)
     }
 }
 

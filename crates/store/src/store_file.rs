@@ -10,7 +10,7 @@ use bytes::Bytes;
 use martite_cell::{CellBuf, CellRef, Order, key};
 use martite_hfile::{
     BlockSource, HFileError, JudgeRules, Passed, PlainRules, PlainTaken, Reader, RefuseRows, RowJudge, Scanner, Step,
-    format::info,
+    TakeRows, format::info,
 };
 use std::{
     cmp::{Ordering, Reverse},
@@ -270,6 +270,11 @@ impl StoreFileScanner {
     #[inline]
     pub fn pass_rows(&mut self, most: usize, refuse: &mut impl RefuseRows) -> Passed {
         if self.inner.half.is_some() { Passed::default() } else { self.inner.inner.pass_rows(most, refuse) }
+    }
+    /// See [`Scanner::take_rows`]; halves take nothing.
+    #[inline]
+    pub fn take_rows(&mut self, rules: JudgeRules<'_>, takes: &mut impl TakeRows) -> usize {
+        if self.inner.half.is_some() { 0 } else { self.inner.inner.take_rows(rules, takes) }
     }
     /// See [`Scanner::pass_judged`]; halves pass nothing.
     #[inline]

@@ -30,15 +30,13 @@ impl Evaluate for Row {
         Ok(self.excluded)
     }
     fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
-        let Some((part, kept)) = self.comparison.part() else { return one_by_one(self, rows) };
-        let refused = rows.count_until(part, kept);
+        let Some(refused) = self.first_passing(rows) else { return one_by_one(self, rows) };
         let all = refused == rows.len();
         self.excluded = all && refused > 0;
         (refused, (!all).then_some(Ok(NextRow::Accepted)))
     }
-    fn foresee(&self, rows: ShortRows<'_>) -> Option<usize> {
-        let (part, kept) = self.comparison.part()?;
-        Some(rows.count_until(part, kept)).filter(|first| *first < rows.len())
+    fn first_passing(&self, rows: ShortRows<'_>) -> Option<usize> {
+        self.comparison.part().map(|(part, kept)| rows.count_until(part, kept))
     }
     fn watches_refused_rows(&self) -> bool {
         false

@@ -5,12 +5,14 @@ mod judge;
 mod limits;
 mod region_scanner;
 mod rows;
+mod taker;
 
 pub use limits::{ResultMark, ScanCounters, ScanEnd, ScanLimits, ScanOutput, ScanState};
 pub use region_scanner::RegionScanner;
 
 pub(crate) use counted::Counted;
 pub(crate) use rows::{FamilyScanner, Piece, RowBounds, Rows};
+pub(crate) use taker::TakeRoom;
 
 use crate::FamilyColumns;
 use bytes::Bytes;

@@ -1,7 +1,7 @@
 //! [`RegionScanner`]: a scan of one region, batch by batch (HBase: RegionScannerImpl and the loop of RSRpcServices.scan).
 
 use super::limits::{ResultMark, ScanEnd, ScanLimits, ScanOutput, ScanState};
-use super::{Counted, FamilyScanner, Piece, RowBounds, Rows, ScanSpec};
+use super::{Counted, FamilyScanner, Piece, RowBounds, Rows, ScanSpec, TakeRoom};
 use crate::get::StoreRequest;
 use crate::{ReadPoint, Region, RegionError};
 use bytes::Bytes;
@@ -212,6 +212,7 @@ impl RegionScanner {
         results: &mut Vec<ResultMark>,
     ) -> Result<Step<ScanEnd>, RegionError> {
         loop {
+            self.take_rows(limits, read, results);
             let partial = match ready_or_need!(self.rows.next_result(read)) {
                 Piece::Result { partial } => partial,
                 Piece::Limit(StoreEnd::Time) => return Ok(Step::Ready(ScanEnd::Time)),
@@ -256,6 +257,21 @@ impl RegionScanner {
                 return Ok(Step::Ready(ScanEnd::Paused));
             }
         }
+    }
+
+    /// Rows that can be taken without a question about each of them. The first of an answer is not: by it the others' memory is reserved.
+    #[inline]
+    fn take_rows(&mut self, limits: &ScanLimits, read: &mut RowRead<'_>, results: &mut Vec<ResultMark>) {
+        if results.is_empty() || self.partial_row.is_some() {
+            return;
+        }
+        let results_left = or_max(limits.results).saturating_sub(results.len() as u64);
+        let rows_left = or_max(u64::from(limits.rows)).saturating_sub(u64::from(self.complete_rows));
+        let room = TakeRoom {
+            results: results_left.min(rows_left).saturating_sub(1) as usize,
+            bytes_end: or_max(limits.size_bytes) as usize,
+        };
+        self.complete_rows += self.rows.take_rows(read, room, results) as u32;
     }
 
     /// Whether the row that a partial Result left open was the last one wanted: it is complete now that another follows.

@@ -11,10 +11,12 @@
 //! Every state can be left by `Step::Need` or a pause and entered again.
 
 use super::judge::Judge;
+use super::limits::ResultMark;
+use super::taker::{TakeRoom, Taker};
 use crate::RegionError;
 use martite_cell::{CellBuf, Order, ShortRows, buf::Mark};
 use martite_filter::{Filter, NextRow};
-use martite_hfile::{RefuseRows, RefusedFirst, Step};
+use martite_hfile::{RefuseRows, Step};
 use martite_store::scan::{RowRead, StoreEnd, StoreScanner};
 use std::cmp::Ordering;
 
@@ -90,18 +92,14 @@ impl RefuseRows for ByFilter<'_> {
         refused
     }
     #[inline]
-    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<RefusedFirst> {
+    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<usize> {
         if self.stop.is_some() {
             return None;
         }
         let (count, answer) = self.filter.next_rows(rows);
         self.refused += count as u64;
         self.answer = answer;
-        let next = match answer {
-            Some(NextRow::Accepted) => self.filter.foresee(rows.skip(count + 1)),
-            _ => None,
-        };
-        Some(RefusedFirst { count, next: next.map(|next| count + 1 + next) })
+        Some(count)
     }
 }
 
@@ -342,6 +340,30 @@ impl Rows {
             None if passed.stopped => Behind::New,
             None => Behind::Same,
         }
+    }
+
+    /// Between rows: Results of rows of one plain cell each, as far as the filter judges rows by their keys alone and nothing but their
+    /// cells is to be looked at; how many there are.
+    pub(super) fn take_rows(&mut self, read: &mut RowRead<'_>, room: TakeRoom, results: &mut Vec<ResultMark>) -> usize {
+        let may_take = self.phase == Phase::Start && !self.bounds.reversed && self.bounds.batch == usize::MAX;
+        let Some(filter) = read.filter.as_deref().filter(|filter| may_take && filter.judges_by_key()) else { return 0 };
+        let most = self.cells_to_next_check(read);
+        let (enough, before) = (self.has_read_enough(read), results.len());
+        let [only] = &mut self.families[..] else { return 0 };
+        if enough || !(self.stop_row.is_empty() || only.scanner.block_is_before(&self.stop_row)) {
+            return 0;
+        }
+        let max_row_bytes = self.bounds.max_row_bytes;
+        let mut taker = Taker { filter, out: read.out, results, room, max_row_bytes, row: &mut self.row };
+        let passed = only.scanner.take_rows(most, &mut taker);
+        let taken = results.len() - before;
+        if passed > 0 {
+            self.knows_next = false;
+        }
+        read.cells_scanned += passed as u64;
+        self.rows_scanned += passed as u64;
+        self.rows_filtered += (passed - taken) as u64;
+        taken
     }
 
     /// Leaves the next row in `row`; false at the end of the scan.

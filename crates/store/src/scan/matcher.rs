@@ -291,6 +291,12 @@ impl UserMatcher {
         }
     }
 
+    /// What rows of one plain cell each may be taken as they are; none if each cell has to be looked at.
+    #[inline]
+    pub(super) fn take_rules(&self, most_cells: usize) -> Option<JudgeRules<'_>> {
+        if self.has_filter { None } else { self.judge_rules(most_cells) }
+    }
+
     /// Whether the scan can want a row after this one.
     pub(super) fn more_rows_after(&self, row: &[u8]) -> bool {
         if self.is_get {

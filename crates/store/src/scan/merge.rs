@@ -8,7 +8,7 @@
 use super::source::{Source, ready};
 use crate::{StoreError, StoreFileScanner};
 use martite_cell::{CellRef, Order, ShortRows, key};
-use martite_hfile::{BlockSource, JudgeRules, Passed, RefuseRows, RefusedFirst, RowJudge, Step, Verdict};
+use martite_hfile::{BlockSource, JudgeRules, Passed, RefuseRows, RowJudge, Step, TakeRows, Verdict};
 use std::cmp::Ordering;
 
 /// A forward seek first steps this far, inside a block, before it searches: the next column or row is mostly near.
@@ -40,6 +40,11 @@ impl Others<'_> {
     #[inline]
     fn are_behind(&self, row: &[u8]) -> bool {
         self.from.is_none_or(|from| self.order.rows(row, from).is_lt())
+    }
+    #[inline]
+    fn are_behind_all(&self, rows: ShortRows<'_>) -> bool {
+        self.from.is_none()
+            || rows.len().checked_sub(1).is_none_or(|last| self.are_behind(rows.whole().of(rows.row(last))))
     }
 }
 
@@ -73,8 +78,8 @@ impl<J: RefuseRows> RefuseRows for Alone<'_, J> {
         self.others.are_behind(row) && self.judge.refuses(row)
     }
     #[inline]
-    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<RefusedFirst> {
-        self.others.are_behind(rows.whole().of(rows.row(rows.len() - 1))).then(|| self.judge.refuses_first_of(rows))?
+    fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<usize> {
+        if self.others.are_behind_all(rows) { self.judge.refuses_first_of(rows) } else { None }
     }
 }
 
@@ -308,6 +313,17 @@ impl Merge {
         }
         let passed = file.pass_rows(most, &mut Alone { judge: refuse, others });
         self.sink_after(passed.cells);
+        passed
+    }
+
+    /// Forward scans: see [`StoreFileScanner::take_rows`]; nothing is taken of a block in which other sources have rows, too.
+    pub(super) fn take_rows(&mut self, rules: JudgeRules<'_>, takes: &mut impl TakeRows) -> usize {
+        let Some((file, others)) = self.file_and_others() else { return 0 };
+        if others.from.is_some_and(|from| !file.block_is_before(from)) {
+            return 0;
+        }
+        let passed = file.take_rows(rules, takes);
+        self.sink_after(passed);
         passed
     }
 

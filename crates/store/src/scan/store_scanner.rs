@@ -9,7 +9,7 @@ use super::source::{Source, ready};
 use super::{ReadView, StoreScan};
 use crate::{FamilyOptions, StoreError};
 use martite_cell::{CellRef, CellType, LATEST_TIMESTAMP, Order, key};
-use martite_hfile::{BlockSource, NEAR_CELLS, Passed, RefuseRows, RowJudge, Step};
+use martite_hfile::{BlockSource, NEAR_CELLS, Passed, RefuseRows, RowJudge, Step, TakeRows};
 use std::sync::Arc;
 
 /// A move that was decided and may have been interrupted.
@@ -349,6 +349,16 @@ impl StoreScanner {
             return 0;
         }
         self.matcher.judge_rules(most).map_or(0, |rules| self.merge.pass_judged(rules, judge, src))
+    }
+
+    /// Forward scans, between rows: gives rows of one plain cell each to `takes`, as far as they lie behind one another, need nothing else
+    /// to be asked, and are not more than `most`; how many are behind the scanner then.
+    #[inline]
+    pub fn take_rows(&mut self, most: usize, takes: &mut impl TakeRows) -> usize {
+        if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
+            return 0;
+        }
+        self.matcher.take_rules(most).map_or(0, |rules| self.merge.take_rows(rules, takes))
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.

@@ -1,0 +1,52 @@
+//! [`Taker`]: rows of one cell each that become Results as they lie.
+
+use super::limits::ResultMark;
+use martite_cell::{CellBuf, ShortRows};
+use martite_filter::Filter;
+use martite_hfile::TakeRows;
+
+/// How far rows may be taken: none of them reaches a limit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TakeRoom {
+    pub results: usize,
+    /// In the output there are always fewer.
+    pub bytes_end: usize,
+}
+
+/// Takes the rows that the filter lets pass by their keys.
+pub(super) struct Taker<'a> {
+    pub filter: &'a Filter,
+    pub out: &'a mut CellBuf,
+    pub results: &'a mut Vec<ResultMark>,
+    pub room: TakeRoom,
+    pub max_row_bytes: usize,
+    /// Where the last row is left.
+    pub row: &'a mut Vec<u8>,
+}
+
+impl TakeRows for Taker<'_> {
+    #[inline]
+    fn before_first_wanted(&mut self, rows: ShortRows<'_>) -> usize {
+        self.filter.first_passing(rows).unwrap_or(0)
+    }
+
+    #[inline]
+    fn take(&mut self, key_value: &[u8]) -> bool {
+        let before = self.out.size_bytes();
+        let room = self.max_row_bytes.min(self.room.bytes_end.saturating_sub(before));
+        // A cell of the output has its length before it.
+        if self.room.results == 0 || key_value.len() + 4 >= room {
+            return false;
+        }
+        self.room.results -= 1;
+        self.out.push_key_value(key_value);
+        self.results.push(ResultMark { cells: 1, partial: false });
+        true
+    }
+
+    #[inline]
+    fn passed(&mut self, last: &[u8]) {
+        self.row.clear();
+        self.row.extend_from_slice(last);
+    }
+}
