@@ -235,6 +235,13 @@ impl Marks {
         prefetch(&payload[behind - 1..behind]);
     }
 
+    /// Asks for a marked cell, if the next one is marked, too.
+    pub(crate) fn prefetch_cell_of(&self, mark: usize, payload: &[u8]) {
+        let start = self.place(mark) as usize;
+        let next = self.places().get(mark + 1).map_or(payload.len(), |place| (place & !NEXT_IS_MARKED) as usize);
+        prefetch(&payload[start..next.min(start + MOST_AHEAD)]);
+    }
+
     /// Asks for the key of the last marked cell.
     pub(crate) fn prefetch_last(&self, payload: &[u8]) {
         if let Some(last) = self.last() {

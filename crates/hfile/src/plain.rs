@@ -479,6 +479,12 @@ impl Ahead<'_> {
         CellAt::parse(self.behind, 0, layout).is_some_and(|first| !key::is_in_row(first.key(self.behind), row_prefix))
     }
 
+    /// Whether the block behind is known, and begins with another row than this one.
+    #[inline]
+    pub(crate) fn begins_row_behind(&self, row: &[u8], layout: Layout) -> bool {
+        CellAt::parse(self.behind, 0, layout).is_some_and(|first| key::row(first.key(self.behind)) != row)
+    }
+
     /// Whether what was read or asked for before reaches to `at`: otherwise rows were passed over, as they may be behind it.
     #[inline(always)]
     fn goes_on_at(&self, at: usize) -> bool {

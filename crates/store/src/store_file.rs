@@ -273,8 +273,14 @@ impl StoreFileScanner {
     }
     /// See [`Scanner::take_rows`]; halves take nothing.
     #[inline]
-    pub fn take_rows(&mut self, rules: JudgeRules<'_>, takes: &mut impl TakeRows) -> usize {
-        if self.inner.half.is_some() { 0 } else { self.inner.inner.take_rows(rules, takes) }
+    pub fn take_rows(
+        &mut self,
+        rules: JudgeRules<'_>,
+        before: [Option<&[u8]>; 2],
+        takes: &mut impl TakeRows,
+        src: &dyn BlockSource,
+    ) -> usize {
+        if self.inner.half.is_some() { 0 } else { self.inner.inner.take_rows(rules, before, takes, src) }
     }
     /// See [`Scanner::pass_judged`]; halves pass nothing.
     #[inline]

@@ -25,6 +25,9 @@ impl Evaluate for FilterAll {
     fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
         (rows.len(), None)
     }
+    fn first_passing(&self, rows: ShortRows<'_>) -> Option<usize> {
+        Some(rows.len())
+    }
     fn watches_refused_rows(&self) -> bool {
         false
     }

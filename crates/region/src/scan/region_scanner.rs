@@ -271,7 +271,9 @@ impl RegionScanner {
             results: results_left.min(rows_left).saturating_sub(1) as usize,
             bytes_end: or_max(limits.size_bytes) as usize,
         };
-        self.complete_rows += self.rows.take_rows(read, room, results) as u32;
+        let before = results.len();
+        self.rows.take_rows(read, room, results);
+        self.complete_rows += (results.len() - before) as u32;
     }
 
     /// Whether the row that a partial Result left open was the last one wanted: it is complete now that another follows.

@@ -16,7 +16,7 @@ use super::taker::{TakeRoom, Taker};
 use crate::RegionError;
 use martite_cell::{CellBuf, Order, ShortRows, buf::Mark};
 use martite_filter::{Filter, NextRow};
-use martite_hfile::{RefuseRows, Step};
+use martite_hfile::{RefuseRows, Step, TakeRows};
 use martite_store::scan::{RowRead, StoreEnd, StoreScanner};
 use std::cmp::Ordering;
 
@@ -279,6 +279,7 @@ impl Rows {
     fn start_row(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
         self.begin_result(read.out);
         let can_pass = self.can_pass(read);
+        self.take_rows(read, TakeRoom::NONE, &mut Vec::new());
         loop {
             if !self.take_next_row() {
                 self.phase = Phase::Done;
@@ -342,28 +343,36 @@ impl Rows {
         }
     }
 
-    /// Between rows: Results of rows of one plain cell each, as far as the filter judges rows by their keys alone and nothing but their
-    /// cells is to be looked at; how many there are.
-    pub(super) fn take_rows(&mut self, read: &mut RowRead<'_>, room: TakeRoom, results: &mut Vec<ResultMark>) -> usize {
+    /// Between rows of one plain cell each, of which the filter judges by the key alone: passes over those that it refuses, and makes
+    /// Results of the others as far as there is room for them. It stops at the first row of any other kind.
+    pub(super) fn take_rows(&mut self, read: &mut RowRead<'_>, room: TakeRoom, results: &mut Vec<ResultMark>) {
         let may_take = self.phase == Phase::Start && !self.bounds.reversed && self.bounds.batch == usize::MAX;
-        let Some(filter) = read.filter.as_deref().filter(|filter| may_take && filter.judges_by_key()) else { return 0 };
+        let Some(filter) = read.filter.as_deref().filter(|filter| may_take && filter.judges_by_key()) else { return };
+        let room = if filter.minds_cells() { TakeRoom::NONE } else { room };
         let most = self.cells_to_next_check(read);
-        let (enough, before) = (self.has_read_enough(read), results.len());
-        let [only] = &mut self.families[..] else { return 0 };
-        if enough || !(self.stop_row.is_empty() || only.scanner.block_is_before(&self.stop_row)) {
-            return 0;
+        let [only] = &mut self.families[..] else { return };
+        let mut taker = Taker {
+            filter,
+            out: read.out,
+            results,
+            room,
+            max_row_bytes: self.bounds.max_row_bytes,
+            block_bytes: (read.block_bytes, self.block_bytes_end),
+            row: &mut self.row,
+            taken: 0,
+        };
+        if !taker.goes_on() {
+            return;
         }
-        let max_row_bytes = self.bounds.max_row_bytes;
-        let mut taker = Taker { filter, out: read.out, results, room, max_row_bytes, row: &mut self.row };
-        let passed = only.scanner.take_rows(most, &mut taker);
-        let taken = results.len() - before;
+        let stop_row = Some(&self.stop_row[..]).filter(|row| !row.is_empty());
+        let passed = only.scanner.take_rows(most, stop_row, &mut taker, read.src);
+        let refused = (passed - taker.taken) as u64;
         if passed > 0 {
             self.knows_next = false;
         }
         read.cells_scanned += passed as u64;
         self.rows_scanned += passed as u64;
-        self.rows_filtered += (passed - taken) as u64;
-        taken
+        self.rows_filtered += refused;
     }
 
     /// Leaves the next row in `row`; false at the end of the scan.

@@ -4,6 +4,7 @@ use super::limits::ResultMark;
 use martite_cell::{CellBuf, ShortRows};
 use martite_filter::Filter;
 use martite_hfile::TakeRows;
+use std::cell::Cell;
 
 /// How far rows may be taken: none of them reaches a limit.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +14,10 @@ pub(crate) struct TakeRoom {
     pub bytes_end: usize,
 }
 
+impl TakeRoom {
+    pub(crate) const NONE: TakeRoom = TakeRoom { results: 0, bytes_end: 0 };
+}
+
 /// Takes the rows that the filter lets pass by their keys.
 pub(super) struct Taker<'a> {
     pub filter: &'a Filter,
@@ -20,8 +25,11 @@ pub(super) struct Taker<'a> {
     pub results: &'a mut Vec<ResultMark>,
     pub room: TakeRoom,
     pub max_row_bytes: usize,
+    /// Bytes of blocks read so far, and how many end the call.
+    pub block_bytes: (&'a Cell<u64>, u64),
     /// Where the last row is left.
     pub row: &'a mut Vec<u8>,
+    pub taken: usize,
 }
 
 impl TakeRows for Taker<'_> {
@@ -39,6 +47,7 @@ impl TakeRows for Taker<'_> {
             return false;
         }
         self.room.results -= 1;
+        self.taken += 1;
         self.out.push_key_value(key_value);
         self.results.push(ResultMark { cells: 1, partial: false });
         true
@@ -48,5 +57,11 @@ impl TakeRows for Taker<'_> {
     fn passed(&mut self, last: &[u8]) {
         self.row.clear();
         self.row.extend_from_slice(last);
+    }
+
+    #[inline]
+    fn goes_on(&mut self) -> bool {
+        let (read, end) = self.block_bytes;
+        read.get() < end
     }
 }

@@ -281,7 +281,7 @@ impl UserMatcher {
         }
     }
 
-    /// What plain cells a filter may judge where they lie; none if each has to be looked at.
+    /// What plain cells a filter may judge, or who takes rows may take, where they lie; none if each has to be looked at.
     pub(super) fn judge_rules(&self, most_cells: usize) -> Option<JudgeRules<'_>> {
         match &self.tracker {
             Tracker::Plain { columns, .. } if self.may_run && !self.is_get => {
@@ -289,12 +289,6 @@ impl UserMatcher {
             }
             _ => None,
         }
-    }
-
-    /// What rows of one plain cell each may be taken as they are; none if each cell has to be looked at.
-    #[inline]
-    pub(super) fn take_rules(&self, most_cells: usize) -> Option<JudgeRules<'_>> {
-        if self.has_filter { None } else { self.judge_rules(most_cells) }
     }
 
     /// Whether the scan can want a row after this one.

@@ -316,13 +316,16 @@ impl Merge {
         passed
     }
 
-    /// Forward scans: see [`StoreFileScanner::take_rows`]; nothing is taken of a block in which other sources have rows, too.
-    pub(super) fn take_rows(&mut self, rules: JudgeRules<'_>, takes: &mut impl TakeRows) -> usize {
+    /// Forward scans: see [`StoreFileScanner::take_rows`]. In blocks in which other sources have rows, too, nothing is taken.
+    pub(super) fn take_rows(
+        &mut self,
+        rules: JudgeRules<'_>,
+        before: Option<&[u8]>,
+        takes: &mut impl TakeRows,
+        src: &dyn BlockSource,
+    ) -> usize {
         let Some((file, others)) = self.file_and_others() else { return 0 };
-        if others.from.is_some_and(|from| !file.block_is_before(from)) {
-            return 0;
-        }
-        let passed = file.take_rows(rules, takes);
+        let passed = file.take_rows(rules, [before, others.from], takes, src);
         self.sink_after(passed);
         passed
     }

@@ -351,14 +351,20 @@ impl StoreScanner {
         self.matcher.judge_rules(most).map_or(0, |rules| self.merge.pass_judged(rules, judge, src))
     }
 
-    /// Forward scans, between rows: gives rows of one plain cell each to `takes`, as far as they lie behind one another, need nothing else
-    /// to be asked, and are not more than `most`; how many are behind the scanner then.
+    /// Forward scans, between rows: shows rows of one plain cell each to `takes`, all before the row `before`, as far as they lie behind one
+    /// another, need nothing else to be asked, and are not more than `most`; how many are behind the scanner then.
     #[inline]
-    pub fn take_rows(&mut self, most: usize, takes: &mut impl TakeRows) -> usize {
+    pub fn take_rows(
+        &mut self,
+        most: usize,
+        before: Option<&[u8]>,
+        takes: &mut impl TakeRows,
+        src: &dyn BlockSource,
+    ) -> usize {
         if self.pending != Move::None || self.matcher.has_row() || !matches!(self.phase, Phase::Open) {
             return 0;
         }
-        self.matcher.take_rules(most).map_or(0, |rules| self.merge.take_rows(rules, takes))
+        self.matcher.judge_rules(most).map_or(0, |rules| self.merge.take_rows(rules, before, takes, src))
     }
 
     /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.
