@@ -212,8 +212,11 @@ impl RegionScanner {
         results: &mut Vec<ResultMark>,
     ) -> Result<Step<ScanEnd>, RegionError> {
         loop {
-            self.take_rows(limits, read, results);
-            let partial = match ready_or_need!(self.rows.next_result(read)) {
+            let piece = match self.take_rows(limits, read, results) {
+                Some(limit) => limit,
+                None => ready_or_need!(self.rows.next_result(read)),
+            };
+            let partial = match piece {
                 Piece::Result { partial } => partial,
                 Piece::Limit(StoreEnd::Time) => return Ok(Step::Ready(ScanEnd::Time)),
                 Piece::Limit(_) => return Ok(Step::Ready(ScanEnd::Size)),
@@ -259,11 +262,17 @@ impl RegionScanner {
         }
     }
 
-    /// Rows that can be taken without a question about each of them. The first of an answer is not: by it the others' memory is reserved.
+    /// Rows that can be taken without a question about each of them; perhaps a limit is reached then. The first row of an answer is none of
+    /// them: by it the others' memory is reserved.
     #[inline]
-    fn take_rows(&mut self, limits: &ScanLimits, read: &mut RowRead<'_>, results: &mut Vec<ResultMark>) {
+    fn take_rows(
+        &mut self,
+        limits: &ScanLimits,
+        read: &mut RowRead<'_>,
+        results: &mut Vec<ResultMark>,
+    ) -> Option<Piece> {
         if results.is_empty() || self.partial_row.is_some() {
-            return;
+            return None;
         }
         let results_left = or_max(limits.results).saturating_sub(results.len() as u64);
         let rows_left = or_max(u64::from(limits.rows)).saturating_sub(u64::from(self.complete_rows));
@@ -272,8 +281,9 @@ impl RegionScanner {
             bytes_end: or_max(limits.size_bytes) as usize,
         };
         let before = results.len();
-        self.rows.take_rows(read, room, results);
+        let limit = self.rows.take_rows(read, room, results);
         self.complete_rows += (results.len() - before) as u32;
+        limit
     }
 
     /// Whether the row that a partial Result left open was the last one wanted: it is complete now that another follows.

@@ -279,7 +279,9 @@ impl Rows {
     fn start_row(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
         self.begin_result(read.out);
         let can_pass = self.can_pass(read);
-        self.take_rows(read, TakeRoom::NONE, &mut Vec::new());
+        if let Some(limit) = self.take_rows(read, TakeRoom::NONE, &mut Vec::new()) {
+            return Some(limit);
+        }
         loop {
             if !self.take_next_row() {
                 self.phase = Phase::Done;
@@ -344,13 +346,20 @@ impl Rows {
     }
 
     /// Between rows of one plain cell each, of which the filter judges by the key alone: passes over those that it refuses, and makes
-    /// Results of the others as far as there is room for them. It stops at the first row of any other kind.
-    pub(super) fn take_rows(&mut self, read: &mut RowRead<'_>, room: TakeRoom, results: &mut Vec<ResultMark>) {
+    /// Results of the others as far as there is room for them. It stops at the first row of any other kind. A limit may be reached then.
+    pub(super) fn take_rows(
+        &mut self,
+        read: &mut RowRead<'_>,
+        room: TakeRoom,
+        results: &mut Vec<ResultMark>,
+    ) -> Option<Piece> {
         let may_take = self.phase == Phase::Start && !self.bounds.reversed && self.bounds.batch == usize::MAX;
-        let Some(filter) = read.filter.as_deref().filter(|filter| may_take && filter.judges_by_key()) else { return };
+        let Some(filter) = read.filter.as_deref().filter(|filter| may_take && filter.judges_by_key()) else {
+            return None;
+        };
         let room = if filter.minds_cells() { TakeRoom::NONE } else { room };
         let most = self.cells_to_next_check(read);
-        let [only] = &mut self.families[..] else { return };
+        let [only] = &mut self.families[..] else { return None };
         let mut taker = Taker {
             filter,
             out: read.out,
@@ -362,17 +371,19 @@ impl Rows {
             taken: 0,
         };
         if !taker.goes_on() {
-            return;
+            return None;
         }
         let stop_row = Some(&self.stop_row[..]).filter(|row| !row.is_empty());
         let passed = only.scanner.take_rows(most, stop_row, &mut taker, read.src);
         let refused = (passed - taker.taken) as u64;
-        if passed > 0 {
-            self.knows_next = false;
+        if passed == 0 {
+            return None;
         }
+        self.knows_next = false;
         read.cells_scanned += passed as u64;
         self.rows_scanned += passed as u64;
         self.rows_filtered += refused;
+        self.limit_between_rows(read)
     }
 
     /// Leaves the next row in `row`; false at the end of the scan.
