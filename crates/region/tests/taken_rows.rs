@@ -28,7 +28,7 @@ fn filled(random: &Random) -> Rig {
         .with("TTL", random.pick(&["2147483647", "2147483647", "1"]));
     let table = TableDescriptor::new(TableName::parse("t").unwrap()).with_family(family);
     let rig = Rig::with(table, RegionConfig { max_row_size_bytes: 600, ..RegionConfig::default() });
-    let odd = random.pick(&[0, 0, 50]);
+    let odd = random.pick(&[0, 8, 40]);
     for number in 0..ROWS {
         rig.clock.advance(Duration::from_millis(5));
         put(&rig, random, number, odd);
@@ -55,8 +55,9 @@ fn put(rig: &Rig, random: &Random, number: u64, odd: u64) {
         _ => (MutationKind::Put, CellType::Put),
     };
     let mut cells = CellBuf::new(true);
-    for qualifier in 0..if is_odd { 1 + random.below(3) } else { 1 } {
-        let key = key::flat_key(row.as_bytes(), b"f", &[b'a' + qualifier as u8], 1000 + 5 * number, code as u8);
+    let first = if is_odd { random.pick(b"ab") } else { b'a' };
+    for qualifier in first..=first + if is_odd { random.below(3) as u8 } else { 0 } {
+        let key = key::flat_key(row.as_bytes(), b"f", &[qualifier], 1000 + 5 * number, code as u8);
         let value = vec![b'v'; 280 + random.below(if is_odd { 40 } else { 200 }) as usize];
         let tags: &[u8] = if is_odd && random.below(3) == 0 { &[0, 2, 99, 7] } else { &[] };
         cells.push(&OwnedCell::new(&key, if code == CellType::Put { &value } else { b"" }, tags, 0).as_ref());
@@ -113,7 +114,7 @@ fn batch(
     limits: &ScanLimits,
     src: &dyn BlockSource,
 ) -> Result<(ScanOutput, ScanState), RegionError> {
-    let mut out = ScanOutput::new(false);
+    let mut out = ScanOutput::new(true);
     loop {
         if let Step::Ready(state) = scanner.next_batch(limits, &mut || false, src, &mut out)?
             && state.end != ScanEnd::Paused
