@@ -10,8 +10,8 @@ use martite_cell::{CellBuf, CellType, OwnedCell, TimeRange, key};
 use martite_env::SeededRandom;
 use martite_hfile::{BlockSource, Step};
 use martite_region::{
-    FamilyColumns, Mutation, MutationKind, RegionConfig, RegionError, RegionScanner, ScanEnd, ScanLimits, ScanOutput,
-    ScanSpec, ScanState, WriteRequest,
+    FamilyColumns, Mutation, MutationKind, RegionConfig, RegionError, RegionScanner, ScanCounters, ScanEnd, ScanLimits,
+    ScanOutput, ScanSpec, ScanState, WriteRequest,
 };
 use random_table::{Forgetful, Random, texts};
 use rig::Rig;
@@ -146,11 +146,22 @@ fn rows_are_taken_as_row_by_row() {
                 let what = format!("seed {seed}: {text} {spec:?} {limits:?}");
                 let got = batch(&mut at_once, &limits, src);
                 let want = batch(&mut one_by_one, &limits, src);
-                let shown = |answer: &Result<(ScanOutput, ScanState), RegionError>| match answer {
-                    Ok((out, state)) => Ok((texts(&out.cells), out.results.clone(), out.counters, state.clone())),
+                // How many cells lead from a row to the next depends on the way; at the end nobody asks where it is.
+                let told = |answer: &Result<(ScanOutput, ScanState), RegionError>| match answer {
+                    Ok((out, state)) => {
+                        let counters = ScanCounters { cells_scanned: 0, ..out.counters };
+                        let cursor = state.cursor.clone().filter(|_| state.end != ScanEnd::Exhausted);
+                        Ok((counters, ScanState { cursor, ..state.clone() }))
+                    }
                     Err(error) => Err(error.to_string()),
                 };
-                assert_eq!(shown(&got), shown(&want), "{what}");
+                let results = |answer: &Result<(ScanOutput, _), _>| {
+                    answer
+                        .as_ref()
+                        .map_or_else(|_| Default::default(), |(out, _)| (texts(&out.cells), out.results.clone()))
+                };
+                assert_eq!(told(&got), told(&want), "{what}");
+                assert_eq!(results(&got), results(&want), "{what}");
                 let Ok((got, state)) = got else {
                     errors += 1;
                     break;
