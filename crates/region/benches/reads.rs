@@ -96,9 +96,10 @@ fn tenth() -> Option<pb::Filter> {
 fn scan(rig: &Rig, spec: ScanSpec, src: &dyn BlockSource) -> usize {
     let mut scanner = rig.region.scanner(spec).unwrap();
     let limits = ScanLimits { results: 100, pause_after_cells: 10_000, allow_partial: true, ..ScanLimits::default() };
-    let mut results = 0;
+    let (mut results, mut out) = (0, ScanOutput::new(false));
     loop {
-        let mut out = ScanOutput::new(false);
+        out.cells.clear();
+        out.results.clear();
         let state = match scanner.next_batch(&limits, &mut || false, src, &mut out).unwrap() {
             Step::Ready(state) => state,
             Step::Need(block) => panic!("{block:?} is not in the cache"),

@@ -354,10 +354,11 @@ impl Rows {
         results: &mut Vec<ResultMark>,
     ) -> Option<Piece> {
         let may_take = self.phase == Phase::Start && !self.bounds.reversed && self.bounds.batch == usize::MAX;
-        let Some(filter) = read.filter.as_deref().filter(|filter| may_take && filter.judges_by_key()) else {
+        let filter = read.filter.as_deref();
+        if !may_take || filter.is_some_and(|filter| !filter.judges_by_key()) {
             return None;
-        };
-        let room = if filter.minds_cells() { TakeRoom::NONE } else { room };
+        }
+        let room = if filter.is_some_and(Filter::minds_cells) { TakeRoom::NONE } else { room };
         let most = self.cells_to_next_check(read);
         let [only] = &mut self.families[..] else { return None };
         let mut taker = Taker {

@@ -20,7 +20,7 @@ impl TakeRoom {
 
 /// Takes the rows that the filter lets pass by their keys.
 pub(super) struct Taker<'a> {
-    pub filter: &'a Filter,
+    pub filter: Option<&'a Filter>,
     pub out: &'a mut CellBuf,
     pub results: &'a mut Vec<ResultMark>,
     pub room: TakeRoom,
@@ -35,7 +35,7 @@ pub(super) struct Taker<'a> {
 impl TakeRows for Taker<'_> {
     #[inline]
     fn before_first_wanted(&mut self, rows: ShortRows<'_>) -> usize {
-        self.filter.first_passing(rows).unwrap_or(0)
+        self.filter.and_then(|filter| filter.first_passing(rows)).unwrap_or(0)
     }
 
     #[inline]
