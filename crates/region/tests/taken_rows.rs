@@ -136,7 +136,11 @@ fn rows_are_taken_as_row_by_row() {
         let forgetful = Forgetful { files: &files, random: &random };
         let src: &dyn BlockSource = if seed % 4 == 0 { &forgetful } else { &files.blocking() };
         for text in FILTERS {
-            let (spec, limits) = (like(&random), limits(&random));
+            let (spec, mut limits) = (like(&random), limits(&random));
+            if text == FILTERS[0] {
+                // Without a filter a row that has none of the columns is left at another point, so that another one may end the answer.
+                limits.block_bytes = 0;
+            }
             // Lists are asked about each row.
             let scanner = |text: &str| {
                 let filter = (text != FILTERS[0]).then(|| martite_filter::language::parse(text).unwrap());
