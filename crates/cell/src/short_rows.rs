@@ -124,13 +124,12 @@ impl<'a> ShortRows<'a> {
     }
 }
 
-/// Bytes that a row may have at a place of its own. No bytes are at any place.
+/// What a row may be, or have.
 #[derive(Debug, Clone, Copy)]
-pub struct RowPart<'a> {
-    pub bytes: &'a [u8],
-    pub at: usize,
-    /// The row has nothing behind them.
-    pub to_end: bool,
+pub enum RowPart<'a> {
+    Whole(&'a [u8]),
+    /// These bytes, at this place. No bytes are at any place.
+    At(usize, &'a [u8]),
 }
 
 /// The same, to be looked for behind a prefix.
@@ -146,7 +145,7 @@ impl RowPart<'_> {
     #[inline]
     fn behind(self, prefix: &[u8], row_words: usize) -> Option<PartBehind> {
         let room = 4 * row_words - 1;
-        let (bytes, from) = self.split_at(prefix)?;
+        let (from, bytes) = self.split_at(prefix)?;
         let to = from.checked_add(bytes.len()).filter(|to| *to <= room)?;
         let (mut masks, mut words) = ([0; MOST_WORDS], [0; MOST_WORDS]);
         let mut set = |at: usize, byte: u8| {
@@ -154,7 +153,7 @@ impl RowPart<'_> {
             words[at / 4] |= u32::from(byte) << (8 * (at % 4));
         };
         bytes.iter().enumerate().for_each(|(at, byte)| set(from + at, *byte));
-        if self.to_end {
+        if let RowPart::Whole(_) = self {
             set(room, to as u8);
         }
         Some(PartBehind { masks, words, least: to as u32 })
@@ -162,17 +161,18 @@ impl RowPart<'_> {
 
     /// What of it is behind the prefix, and where there; None: no row with the prefix has it.
     #[inline]
-    fn split_at(&self, prefix: &[u8]) -> Option<(&[u8], usize)> {
-        if self.bytes.is_empty() && !self.to_end {
-            return Some((&[], 0));
+    fn split_at(&self, prefix: &[u8]) -> Option<(usize, &[u8])> {
+        match *self {
+            RowPart::Whole(bytes) => Some((0, bytes.strip_prefix(prefix)?)),
+            RowPart::At(_, []) => Some((0, &[])),
+            RowPart::At(at, bytes) => match prefix.get(at..) {
+                None | Some([]) => Some((at - prefix.len(), bytes)),
+                Some(inside) => {
+                    let (head, rest) = bytes.split_at(inside.len().min(bytes.len()));
+                    inside.starts_with(head).then_some((0, rest))
+                }
+            },
         }
-        let inside = prefix.get(self.at..).unwrap_or_default();
-        if inside.is_empty() {
-            return Some((self.bytes, self.at - prefix.len()));
-        }
-        let (head, rest) = self.bytes.split_at(inside.len().min(self.bytes.len()));
-        let ends_inside = self.to_end && head.len() < inside.len();
-        (inside.starts_with(head) && !ends_inside).then_some((rest, 0))
     }
 }
 
@@ -241,21 +241,17 @@ mod tests {
                 let short = ShortRows::new(&words, row_words, prefix, rows.len());
                 let mut whole = short.whole();
                 assert!((0..rows.len()).all(|at| whole.of(short.row(at)) == rows[at]));
-                for (bytes, at) in parts.iter().flat_map(|part| [0, 1, 2, 3, 8, 16, usize::MAX].map(|at| (*part, at))) {
-                    for (to_end, wanted) in [(false, false), (false, true), (true, false), (true, true)] {
-                        let is_in = |row: &&[u8]| match row.get(at..).unwrap_or_default() {
-                            rest if to_end => rest == bytes && (at <= row.len() || bytes.is_empty()),
-                            rest => rest.starts_with(bytes),
-                        };
-                        let want = rows.iter().take_while(|row| is_in(row) != wanted).count();
-                        // A row that ends before a place has nothing behind it: only whole rows are asked for to their end.
-                        if to_end && at > 0 {
-                            continue;
-                        }
-                        let part = RowPart { bytes, at, to_end };
-                        assert_eq!(short.count_until(part, wanted), want, "{part:?} {wanted} {prefix:?} {rows:?}");
-                        if want < rows.len() { found += 1 } else { not_found += 1 }
-                    }
+                let at = |bytes| [0, 1, 2, 3, 8, 16, usize::MAX].map(|at| RowPart::At(at, bytes));
+                let parts =
+                    parts.iter().chain(rows).flat_map(|part| at(part).into_iter().chain([RowPart::Whole(part)]));
+                for (part, wanted) in parts.flat_map(|part| [(part, false), (part, true)]) {
+                    let is_in = |row: &&[u8]| match part {
+                        RowPart::Whole(bytes) => *row == bytes,
+                        RowPart::At(at, bytes) => row.get(at..).unwrap_or_default().starts_with(bytes),
+                    };
+                    let want = rows.iter().take_while(|row| is_in(row) != wanted).count();
+                    assert_eq!(short.count_until(part, wanted), want, "{part:?} {wanted} {prefix:?} {rows:?}");
+                    if want < rows.len() { found += 1 } else { not_found += 1 }
                 }
             }
         }

@@ -94,6 +94,11 @@ impl Scanner {
         })
     }
 
+    #[inline]
+    pub(crate) fn stands_among_one_cell_rows(&self) -> bool {
+        self.block.as_ref().is_some_and(|block| block.marks().one_cell_rows().is_some())
+    }
+
     /// The current cell's key.
     #[inline]
     pub fn peek_key(&self) -> Option<&[u8]> {

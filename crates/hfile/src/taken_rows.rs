@@ -28,7 +28,10 @@ impl Scanner {
         src: &dyn BlockSource,
     ) -> usize {
         let mut passed = 0;
-        while passed < rules.most_cells && before.iter().flatten().all(|row| self.block_is_before(row)) {
+        while passed < rules.most_cells
+            && self.stands_among_one_cell_rows()
+            && before.iter().flatten().all(|row| self.block_is_before(row))
+        {
             let most_cells = rules.most_cells - passed;
             let (cells, is_over) = self.take_rows_of_block(JudgeRules { most_cells, ..rules }, takes);
             passed += cells;

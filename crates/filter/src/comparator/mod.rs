@@ -109,9 +109,9 @@ impl Comparator {
     #[inline]
     pub(crate) fn part(&self) -> Option<RowPart<'_>> {
         match &self.0 {
-            Kind::Binary(bytes) => Some(RowPart { bytes, at: 0, to_end: true }),
-            Kind::BinaryPrefix(bytes) => Some(RowPart { bytes, at: 0, to_end: false }),
-            Kind::BinaryComponent { value, offset } => Some(RowPart { bytes: value, at: *offset, to_end: false }),
+            Kind::Binary(bytes) => Some(RowPart::Whole(bytes)),
+            Kind::BinaryPrefix(bytes) => Some(RowPart::At(0, bytes)),
+            Kind::BinaryComponent { value, offset } => Some(RowPart::At(*offset, value)),
             _ => None,
         }
     }

@@ -279,7 +279,9 @@ impl Rows {
     fn start_row(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
         self.begin_result(read.out);
         let can_pass = self.can_pass(read);
-        if let Some(limit) = self.take_rows(read, TakeRoom::NONE, &mut Vec::new()) {
+        if read.filter.is_some()
+            && let Some(limit) = self.take_rows(read, TakeRoom::NONE, &mut Vec::new())
+        {
             return Some(limit);
         }
         loop {
