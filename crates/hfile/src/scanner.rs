@@ -95,8 +95,8 @@ impl Scanner {
     }
 
     #[inline]
-    pub(crate) fn stands_among_one_cell_rows(&self) -> bool {
-        self.block.as_ref().is_some_and(|block| block.marks().one_cell_rows().is_some())
+    pub(crate) fn block(&self) -> Option<&Block> {
+        self.block.as_deref()
     }
 
     /// The current cell's key.

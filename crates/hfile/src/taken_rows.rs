@@ -17,6 +17,12 @@ pub trait TakeRows {
 }
 
 impl Scanner {
+    /// Whether [`Self::take_rows`] can take any here.
+    #[inline]
+    pub fn may_take_rows(&self) -> bool {
+        self.block().is_some_and(|block| block.marks().one_cell_rows().is_some())
+    }
+
     /// Shows the rows that begin here to `takes`, as long as each is one plain cell: a put without tags. It stops at the first one that is
     /// left, or of another kind, in front of a block that is not at hand, or in which one of the rows `before` may be, and after as many cells as
     /// may be; how many are behind it then.
@@ -28,10 +34,7 @@ impl Scanner {
         src: &dyn BlockSource,
     ) -> usize {
         let mut passed = 0;
-        while passed < rules.most_cells
-            && self.stands_among_one_cell_rows()
-            && before.iter().flatten().all(|row| self.block_is_before(row))
-        {
+        while passed < rules.most_cells && before.iter().flatten().all(|row| self.block_is_before(row)) {
             let most_cells = rules.most_cells - passed;
             let (cells, is_over) = self.take_rows_of_block(JudgeRules { most_cells, ..rules }, takes);
             passed += cells;

@@ -271,6 +271,11 @@ impl StoreFileScanner {
     pub fn pass_rows(&mut self, most: usize, refuse: &mut impl RefuseRows) -> Passed {
         if self.inner.half.is_some() { Passed::default() } else { self.inner.inner.pass_rows(most, refuse) }
     }
+    /// See [`Scanner::may_take_rows`].
+    #[inline]
+    pub fn may_take_rows(&self) -> bool {
+        self.inner.inner.may_take_rows()
+    }
     /// See [`Scanner::take_rows`]; halves take nothing.
     #[inline]
     pub fn take_rows(

@@ -280,6 +280,7 @@ impl Rows {
         self.begin_result(read.out);
         let can_pass = self.can_pass(read);
         if read.filter.is_some()
+            && self.may_take_rows()
             && let Some(limit) = self.take_rows(read, TakeRoom::NONE, &mut Vec::new())
         {
             return Some(limit);
@@ -347,6 +348,12 @@ impl Rows {
         }
     }
 
+    /// Whether it is worth to call [`Self::take_rows`].
+    #[inline]
+    pub(super) fn may_take_rows(&self) -> bool {
+        self.phase == Phase::Start && matches!(&self.families[..], [only] if only.scanner.may_take_rows())
+    }
+
     /// Between rows of one plain cell each, of which the filter judges by the key alone: passes over those that it refuses, and makes
     /// Results of the others as far as there is room for them. It stops at the first row of any other kind. A limit may be reached then.
     pub(super) fn take_rows(
@@ -355,7 +362,7 @@ impl Rows {
         room: TakeRoom,
         results: &mut Vec<ResultMark>,
     ) -> Option<Piece> {
-        let may_take = self.phase == Phase::Start && !self.bounds.reversed && self.bounds.batch == usize::MAX;
+        let may_take = self.may_take_rows() && !self.bounds.reversed && self.bounds.batch == usize::MAX;
         let filter = read.filter.as_deref();
         if !may_take || filter.is_some_and(|filter| !filter.judges_by_key()) {
             return None;

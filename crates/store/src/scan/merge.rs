@@ -316,6 +316,12 @@ impl Merge {
         passed
     }
 
+    /// See [`StoreFileScanner::may_take_rows`].
+    #[inline]
+    pub(super) fn may_take_rows(&self) -> bool {
+        self.sorted.first().is_some_and(|top| self.sources[*top as usize].may_take_rows())
+    }
+
     /// Forward scans: see [`StoreFileScanner::take_rows`]. In blocks in which other sources have rows, too, nothing is taken.
     pub(super) fn take_rows(
         &mut self,

@@ -225,6 +225,12 @@ impl Source {
         self.settle(src)
     }
 
+    /// See [`StoreFileScanner::may_take_rows`].
+    #[inline]
+    pub(super) fn may_take_rows(&self) -> bool {
+        matches!(&self.cells, Kind::File(file) if file.may_take_rows())
+    }
+
     /// The file, if each of its cells from the current one on can be seen.
     #[inline]
     pub(super) fn visible_file(&mut self) -> Option<&mut StoreFileScanner> {

@@ -351,6 +351,12 @@ impl StoreScanner {
         self.matcher.judge_rules(most).map_or(0, |rules| self.merge.pass_judged(rules, judge, src))
     }
 
+    /// Whether it is worth to call [`Self::take_rows`]: the scanner stands where each row has one cell.
+    #[inline]
+    pub fn may_take_rows(&self) -> bool {
+        self.merge.may_take_rows()
+    }
+
     /// Forward scans, between rows: shows rows of one plain cell each to `takes`, all before the row `before`, as far as they lie behind one
     /// another, need nothing else to be asked, and are not more than `most`; how many are behind the scanner then.
     #[inline]
