@@ -63,12 +63,6 @@ impl<'a> ShortRows<'a> {
         self.len == 0
     }
 
-    /// What they all begin with.
-    #[inline]
-    pub fn prefix(&self) -> &'a [u8] {
-        self.prefix
-    }
-
     /// Those behind the first `count`.
     #[inline]
     pub fn skip(self, count: usize) -> ShortRows<'a> {

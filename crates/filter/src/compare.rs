@@ -100,8 +100,7 @@ impl Comparison {
         Ok(!self.op.holds(comparator.try_compare(bytes)?.reverse()))
     }
 
-    /// For what "excludes" of bytes comes down to, if that is whether they have a part: the part, and whether those that have it are
-    /// kept.
+    /// If [`Self::excludes`] asks only whether bytes have a part: which, and whether those that have it are kept.
     #[inline]
     pub fn part(&self) -> Option<(RowPart<'_>, bool)> {
         let kept = match self.op {

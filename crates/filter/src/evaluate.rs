@@ -27,7 +27,16 @@ pub(crate) trait Evaluate: Send {
     }
     /// The same of one row after the other, as long as they are refused; how many are, and what is said of the one behind them.
     fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
-        one_by_one(self, rows)
+        // Those known to be refused need not be shown, but for the last row of all: what is asked next is of that.
+        let known = self.first_passing(rows).unwrap_or(0).min(rows.len().saturating_sub(1));
+        let mut whole = rows.whole();
+        for at in known..rows.len() {
+            match self.next_row(whole.of(rows.row(at))) {
+                Ok(NextRow::Refused) => {}
+                answer => return (at, Some(answer)),
+            }
+        }
+        (rows.len(), None)
     }
     /// For filters that say all they have to say by [`Evaluate::filter_row_key`], of each row by itself, and do not fail: how many rows they
     /// refuse before the first that they let pass. Nothing is remembered of that. None: it is another filter.
@@ -71,21 +80,6 @@ pub(crate) trait Evaluate: Send {
     fn gives_hints(&self) -> bool {
         false
     }
-}
-
-/// See [`Evaluate::next_rows`].
-pub(crate) fn one_by_one<F: Evaluate + ?Sized>(
-    filter: &mut F,
-    rows: ShortRows<'_>,
-) -> (usize, Option<Result<NextRow>>) {
-    let mut whole = rows.whole();
-    for at in 0..rows.len() {
-        match filter.next_row(whole.of(rows.row(at))) {
-            Ok(NextRow::Refused) => {}
-            answer => return (at, Some(answer)),
-        }
-    }
-    (rows.len(), None)
 }
 
 /// What a filter says between two rows.

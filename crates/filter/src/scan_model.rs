@@ -127,7 +127,7 @@ pub fn check(filter: &pb::Filter, rows: &str, want: &str) {
     (0..rows.len()).for_each(|from| check_side_by_side(filter, &rows[from..]));
 }
 
-/// Rows side by side are judged as one by one, and foreseen as they are judged.
+/// Rows side by side are judged as one by one.
 #[track_caller]
 pub fn check_side_by_side(filter: &pb::Filter, rows: &[Vec<u8>]) {
     let (one_by_one, at_once) = (&mut decoded(filter), &mut decoded(filter));

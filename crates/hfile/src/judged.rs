@@ -126,7 +126,7 @@ impl Scanner {
                     None if cell.end as usize == payload.len()
                         && !one_row
                         && cells <= MOST_IN_ROW
-                        && ahead.begins_another_row(row_prefix, layout) =>
+                        && ahead.begins_another_row(row, layout) =>
                     {
                         is_last = true;
                         break first;

@@ -29,17 +29,6 @@ pub trait RefuseRows {
     fn refuses_first_of(&mut self, rows: ShortRows<'_>) -> Option<usize>;
 }
 
-impl<F: FnMut(&[u8]) -> bool> RefuseRows for F {
-    #[inline]
-    fn refuses(&mut self, row: &[u8]) -> bool {
-        self(row)
-    }
-    #[inline]
-    fn refuses_first_of(&mut self, _rows: ShortRows<'_>) -> Option<usize> {
-        None
-    }
-}
-
 impl Scanner {
     /// Passes over the rest of the current cell's row, and over each row behind it of which `refuse` says so, cell by cell
     /// inside the block. It stops at a cell of a refused row after `most` cells, or [`NEAR_CELLS`] of one row: a seek may be better.

@@ -473,16 +473,10 @@ pub(crate) struct Ahead<'a> {
 }
 
 impl Ahead<'_> {
-    /// Whether the block behind is known, and does not go on with the row.
-    #[inline]
-    pub(crate) fn begins_another_row(&self, row_prefix: &[u8], layout: Layout) -> bool {
-        CellAt::parse(self.behind, 0, layout).is_some_and(|first| !key::is_in_row(first.key(self.behind), row_prefix))
-    }
-
     /// Whether the block behind is known, and begins with another row than this one.
     #[inline]
-    pub(crate) fn begins_row_behind(&self, row: &[u8], layout: Layout) -> bool {
-        CellAt::parse(self.behind, 0, layout).is_some_and(|first| key::row(first.key(self.behind)) != row)
+    pub(crate) fn begins_another_row(&self, row: &[u8], layout: Layout) -> bool {
+        CellAt::parse(self.behind, 0, layout).is_some_and(|first| !key::is_same(key::row(first.key(self.behind)), row))
     }
 
     /// Whether what was read or asked for before reaches to `at`: otherwise rows were passed over, as they may be behind it.

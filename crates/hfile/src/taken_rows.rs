@@ -60,7 +60,7 @@ impl Scanner {
         let mut whole = rows.whole();
         let last = rows.len() - 1;
         // It may go on in the block behind.
-        let rows_here = if ahead.begins_row_behind(whole.of(rows.row(last)), layout) { rows.len() } else { last };
+        let rows_here = if ahead.begins_another_row(whole.of(rows.row(last)), layout) { rows.len() } else { last };
         let end = first.saturating_add(rules.most_cells).min(rows_here);
         let next_wanted = |takes: &mut _, from: usize| {
             let wanted = from + TakeRows::before_first_wanted(takes, rows.take(end).skip(from));

@@ -271,10 +271,10 @@ impl StoreFileScanner {
     pub fn pass_rows(&mut self, most: usize, refuse: &mut impl RefuseRows) -> Passed {
         if self.inner.half.is_some() { Passed::default() } else { self.inner.inner.pass_rows(most, refuse) }
     }
-    /// See [`Scanner::may_take_rows`].
+    /// See [`Scanner::may_take_rows`]; not in halves.
     #[inline]
     pub fn may_take_rows(&self) -> bool {
-        self.inner.inner.may_take_rows()
+        self.inner.half.is_none() && self.inner.inner.may_take_rows()
     }
     /// See [`Scanner::take_rows`]; halves take nothing.
     #[inline]

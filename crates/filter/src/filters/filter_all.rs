@@ -3,7 +3,7 @@
 use crate::ReturnCode;
 use crate::decode::Input;
 use crate::error::Result;
-use crate::evaluate::{Boxed, Evaluate, NextRow};
+use crate::evaluate::{Boxed, Evaluate};
 use martite_cell::{CellRef, ShortRows};
 use martite_proto as pb;
 
@@ -21,9 +21,6 @@ impl Evaluate for FilterAll {
     /// Refusing the row at once comes to the same as skipping its cells, and spares them.
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(true)
-    }
-    fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
-        (rows.len(), None)
     }
     fn first_passing(&self, rows: ShortRows<'_>) -> Option<usize> {
         Some(rows.len())

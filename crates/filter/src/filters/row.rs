@@ -4,7 +4,7 @@ use crate::ReturnCode;
 use crate::compare::{COMPARE_FILTER, Comparison};
 use crate::decode::Input;
 use crate::error::Result;
-use crate::evaluate::{Boxed, Evaluate, NextRow, one_by_one};
+use crate::evaluate::{Boxed, Evaluate};
 use martite_cell::{CellRef, ShortRows};
 use martite_proto as pb;
 
@@ -28,12 +28,6 @@ impl Evaluate for Row {
     fn filter_row_key(&mut self, row: &[u8]) -> Result<bool> {
         self.excluded |= self.comparison.excludes(row)?;
         Ok(self.excluded)
-    }
-    fn next_rows(&mut self, rows: ShortRows<'_>) -> (usize, Option<Result<NextRow>>) {
-        let Some(refused) = self.first_passing(rows) else { return one_by_one(self, rows) };
-        let all = refused == rows.len();
-        self.excluded = all && refused > 0;
-        (refused, (!all).then_some(Ok(NextRow::Accepted)))
     }
     fn first_passing(&self, rows: ShortRows<'_>) -> Option<usize> {
         self.comparison.part().map(|(part, kept)| rows.count_until(part, kept))

@@ -16,7 +16,7 @@ use super::taker::{TakeRoom, Taker};
 use crate::RegionError;
 use martite_cell::{CellBuf, Order, ShortRows, buf::Mark};
 use martite_filter::{Filter, NextRow};
-use martite_hfile::{RefuseRows, Step, TakeRows};
+use martite_hfile::{RefuseRows, Step};
 use martite_store::scan::{RowRead, StoreEnd, StoreScanner};
 use std::cmp::Ordering;
 
@@ -364,7 +364,7 @@ impl Rows {
     ) -> Option<Piece> {
         let may_take = self.may_take_rows() && !self.bounds.reversed && self.bounds.batch == usize::MAX;
         let filter = read.filter.as_deref();
-        if !may_take || filter.is_some_and(|filter| !filter.judges_by_key()) {
+        if !may_take || filter.is_some_and(|filter| !filter.judges_by_key()) || self.has_read_enough(read) {
             return None;
         }
         let room = if filter.is_some_and(Filter::minds_cells) { TakeRoom::NONE } else { room };
@@ -380,9 +380,6 @@ impl Rows {
             row: &mut self.row,
             taken: 0,
         };
-        if !taker.goes_on() {
-            return None;
-        }
         let stop_row = Some(&self.stop_row[..]).filter(|row| !row.is_empty());
         let passed = only.scanner.take_rows(most, stop_row, &mut taker, read.src);
         let refused = (passed - taker.taken) as u64;
