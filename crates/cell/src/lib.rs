@@ -1,7 +1,7 @@
 //! The cell model: what a cell is, how cells are ordered, and the byte forms in which they travel.
 //!
 //! A cell in motion is a [`CellRef`]: three slices (flat key, value, tags) of a block, of a memstore chunk or of a
-//! request, plus the sequence id. Nothing is copied until a cell is appended to a [`CellBuf`].
+//! request, plus the sequence id. Nothing is copied until a cell is appended to a [`CellBuf`], and large ones need not be then.
 //!
 //! ```text
 //! flat key   | u16 row length | row | u8 family length | family | qualifier | i64 timestamp | u8 type |
@@ -9,6 +9,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod block;
 pub mod buf;
 pub mod cell;
 pub mod codec;
@@ -18,6 +19,7 @@ pub mod short_rows;
 pub mod tags;
 pub mod time;
 
+pub use block::{CellBlock, Lend};
 pub use buf::CellBuf;
 pub use cell::{CellRef, FlatCell, OwnedCell};
 pub use codec::Codec;

@@ -8,6 +8,9 @@ use crate::{
     input::Input,
     marks::Marks,
 };
+use bytes::Bytes;
+use martite_cell::Lend;
+use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BlockType {
@@ -185,5 +188,23 @@ impl Block {
     }
     pub(crate) fn level_aid(&self) -> Option<&LevelAid> {
         self.level_aid.as_deref()
+    }
+}
+
+/// Its payload, for as long as anyone wants it.
+struct Kept(Arc<Block>);
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        self.0.payload()
+    }
+}
+
+impl Lend for Block {
+    fn bytes(&self) -> &[u8] {
+        self.payload()
+    }
+    fn share(self: &Arc<Block>) -> Bytes {
+        Bytes::from_owner(Kept(self.clone()))
     }
 }

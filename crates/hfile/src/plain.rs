@@ -5,7 +5,7 @@
 //! that is anything else, this ends.
 
 use crate::{
-    NEAR_CELLS, Scanner,
+    Block, NEAR_CELLS, Scanner,
     cells::{CellAt, Layout, seq_id},
     scanner::Current,
 };
@@ -14,6 +14,7 @@ use martite_cell::order::compare_without_row;
 use martite_cell::{CellBuf, CellType, FlatCell, key};
 use martite_env::prefetch::{LINE_BYTES, prefetch};
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// Memory is asked for so many bytes ahead, if more rows are wanted; more or less than that was slower.
 pub(crate) const AHEAD_BYTES: usize = 64 * LINE_BYTES;
@@ -375,9 +376,9 @@ impl Scanner {
     pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
         let layout = self.reader().layout();
         let Some(Current { block, cell, ahead, .. }) = self.current() else { return PlainTaken::NONE };
-        let (payload, mut at) = (block.payload(), cell.start as usize);
-        let taken = take_lying(payload, layout, &mut at, ahead, rules, out);
-        if let Some(taken_to) = CellAt::parse(payload, at as u32, layout) {
+        let mut at = cell.start as usize;
+        let taken = take_lying(block, layout, &mut at, ahead, rules, out);
+        if let Some(taken_to) = CellAt::parse(block.payload(), at as u32, layout) {
             *cell = taken_to;
         }
         taken
@@ -387,7 +388,7 @@ impl Scanner {
 /// As [`Scanner::take_plain`], from the cell `at` on.
 #[inline]
 pub(crate) fn take_lying<'s>(
-    payload: &'s [u8],
+    block: &'s Arc<Block>,
     layout: Layout,
     at: &mut usize,
     ahead: Ahead<'_>,
@@ -395,23 +396,22 @@ pub(crate) fn take_lying<'s>(
     out: &mut CellBuf,
 ) -> PlainTaken<'s> {
     match (layout, rules.columns) {
-        (Layout { tags: false, mvcc: true }, None) => {
-            take_laid::<true, false>(payload, layout, (at, ahead), rules, out)
-        }
-        (Layout { tags: false, mvcc: true }, _) => take_laid::<true, true>(payload, layout, (at, ahead), rules, out),
-        _ => take_laid::<false, true>(payload, layout, (at, ahead), rules, out),
+        (Layout { tags: false, mvcc: true }, None) => take_laid::<true, false>(block, layout, (at, ahead), rules, out),
+        (Layout { tags: false, mvcc: true }, _) => take_laid::<true, true>(block, layout, (at, ahead), rules, out),
+        _ => take_laid::<false, true>(block, layout, (at, ahead), rules, out),
     }
 }
 
 /// `NAMED`: columns may be named.
 #[inline(never)]
 fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
-    payload: &'s [u8],
+    block: &'s Arc<Block>,
     layout: Layout,
     (place, mut ahead): (&mut usize, Ahead<'_>),
     rules: &PlainRules<'_>,
     out: &mut CellBuf,
 ) -> PlainTaken<'s> {
+    let payload = block.payload();
     let mut taken = PlainTaken::NONE;
     let mut at = *place;
     let way = if rules.goes_on && ahead.goes_on_at(at) { AHEAD_BYTES } else { AHEAD_IN_ROW };
@@ -436,7 +436,7 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
             }
             Fate::Pass => taken.passed += 1,
             Fate::Take => {
-                out.push_key_value(cell.key_value);
+                out.push_or_borrow(cell.key_value, block);
                 last = Some((cell.key_value, cell.key_len));
                 taken.cells += 1;
             }

@@ -161,7 +161,7 @@ impl Reader {
     /// Takes the cells from `key` on to the end of the row to `out`. What is taken before an [`RowTaken::Unknown`] stays there.
     pub fn take_row(
         &self,
-        (place, block, cell): (&RowPlace, &Block, Option<&RowCell>),
+        (place, block, cell): (&RowPlace, &Arc<Block>, Option<&RowCell>),
         key: &[u8],
         rules: &PlainRules<'_>,
         out: &mut CellBuf,
@@ -177,7 +177,7 @@ impl Reader {
             Some(first) => {
                 let mut at = first as usize;
                 let ahead = Ahead { asked: &mut 0, behind: &[] };
-                take_lying(block.payload(), self.layout(), &mut at, ahead, rules, out).end
+                take_lying(block, self.layout(), &mut at, ahead, rules, out).end
             }
             None => PlainEnd::Block,
         };

@@ -42,7 +42,7 @@ pub struct Scanner {
 
 /// Where a scanner stands.
 pub(crate) struct Current<'a> {
-    pub block: &'a Block,
+    pub block: &'a Arc<Block>,
     pub cell: &'a mut CellAt,
     /// So many of the block's marks have been asked for; all of them, if it is not read from its beginning.
     pub keys_asked: &'a mut usize,
@@ -87,7 +87,7 @@ impl Scanner {
     pub(crate) fn current(&mut self) -> Option<Current<'_>> {
         let behind = self.ahead.as_deref().map_or(&[][..], Block::payload);
         Some(Current {
-            block: self.block.as_deref()?,
+            block: self.block.as_ref()?,
             cell: self.cell.as_mut()?,
             keys_asked: &mut self.asked,
             ahead: Ahead { asked: &mut self.asked_bytes, behind },

@@ -1,15 +1,16 @@
 //! Rows of one plain cell each, taken or passed over one behind the other: what a scan spends its time with when its filter judges
 //! rows by their keys and lets some pass.
 
-use crate::{BlockSource, JudgeRules, Scanner, cells::CellAt, plain::Lying, scanner::Current};
+use crate::{Block, BlockSource, JudgeRules, Scanner, cells::CellAt, plain::Lying, scanner::Current};
 use martite_cell::{CellType, ShortRows, key};
+use std::sync::Arc;
 
 /// Who takes rows.
 pub trait TakeRows {
     /// How many of these rows, side by side, come before the first that is wanted.
     fn before_first_wanted(&mut self, rows: ShortRows<'_>) -> usize;
-    /// Takes a cell as it lies, with its lengths; false: it is left, and so is all that is behind it.
-    fn take(&mut self, key_value: &[u8]) -> bool;
+    /// Takes a cell as it lies in the block, with its lengths; false: it is left, and so is all that is behind it.
+    fn take(&mut self, key_value: &[u8], block: &Arc<Block>) -> bool;
     /// Of a block: the last row that is behind the scanner now.
     fn passed(&mut self, last: &[u8]);
     /// A block is over: whether to go on in the next one.
@@ -78,7 +79,7 @@ impl Scanner {
             let next = next_wanted(takes, at + 1);
             let cell = payload.get(marks.place(at) as usize..).and_then(|rest| Lying::parse::<false>(rest, layout));
             let Some(cell) = cell.filter(|cell| is_wanted(cell, rules)) else { break };
-            if !takes.take(cell.key_value) {
+            if !takes.take(cell.key_value, block) {
                 break;
             }
             at = next;

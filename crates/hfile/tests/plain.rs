@@ -175,3 +175,39 @@ fn compare(seed: u64, with_tags: bool) {
 fn plain_cells_are_taken_as_one_by_one() {
     (1..7).for_each(|seed| compare(seed, seed % 2 == 1));
 }
+
+#[test]
+fn large_cells_are_lent_by_their_block_which_stays() {
+    let cell = |column: u8, len| {
+        OwnedCell::new(&key::flat_key(b"row", b"f", &[column], 1, CellType::Put as u8), &vec![column; len], &[], 9)
+    };
+    let cells: Vec<_> = (0..9).map(|column| cell(column, if column % 2 == 0 { 100 } else { 40_000 })).collect();
+    // Two blocks, the first one of five cells.
+    let (bytes, _) = write(&cells, WriterOptions { block_size: 80_000, ..WriterOptions::default() });
+    let src = FileSource { file: &bytes };
+    let mut scanner = Scanner::new(open(&bytes), true);
+    let rules = PlainRules {
+        row_prefix: b"\0\x03row",
+        oldest: 0,
+        newest: u64::MAX,
+        read_point: u64::MAX,
+        bound: None,
+        column: None,
+        columns: None,
+        most_older: 0,
+        most_cells: 1000,
+        bytes_end: usize::MAX,
+        goes_on: true,
+    };
+    let mut take = |out: &mut CellBuf| {
+        drive(&mut scanner, |s| s.seek(cells[0].as_ref().key, &src));
+        scanner.take_plain(&rules, out).cells as usize
+    };
+    let [mut lent, mut copied] = [CellBuf::new(false).borrowing(0), CellBuf::new(false)];
+    let taken = take(&mut lent);
+    assert_eq!((taken, take(&mut copied)), (4, 4));
+    assert!(lent.own_bytes() < 500 && lent.size_bytes() == copied.size_bytes());
+    drop((scanner, bytes));
+    assert!(lent.iter().eq(cells[..taken].iter().map(OwnedCell::as_ref).map(|cell| CellRef { seq_id: 0, ..cell })));
+    assert!(lent.into_bytes() == copied.into_bytes());
+}

@@ -1,6 +1,6 @@
 //! Cells → answer: as a cell block for clients with a codec, as protobuf cells for those without.
 
-use martite_cell::{CellBuf, CellRef, Codec};
+use martite_cell::{CellBlock, CellBuf, CellRef, Codec};
 use martite_proto as pb;
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -62,9 +62,18 @@ fn inline_cell(cell: &CellRef<'_>) -> pb::Cell {
     }
 }
 
-/// A buffer for the answer to a client with `codec`: tags are collected only if the client will get them.
+/// A scan's rows lie side by side: a few blocks may be held before what is lent of them shows that.
+const ADVANCE_OF_SCAN: usize = 256 << 10;
+
+/// A buffer for the answer to a client with `codec`: tags are collected only if the client will get them, and large cells stay in
+/// their blocks until they leave.
 pub fn buffer(codec: Option<Codec>) -> CellBuf {
-    CellBuf::new(codec.is_some_and(Codec::carries_tags))
+    CellBuf::new(codec.is_some_and(Codec::carries_tags)).borrowing(0)
+}
+
+/// The same for a scan.
+pub fn scan_buffer(codec: Option<Codec>) -> CellBuf {
+    buffer(codec).borrowing(ADVANCE_OF_SCAN)
 }
 
 /// More than this is never set aside before it is known that a row needs it.
@@ -87,25 +96,23 @@ pub fn row_buffer(codec: Option<Codec>) -> CellBuf {
 }
 
 /// The cell block of a row from [`row_buffer`].
-pub fn row_block(cells: CellBuf, codec: Codec) -> Vec<u8> {
+pub fn row_block(cells: CellBuf, codec: Codec) -> CellBlock {
     let bytes = cells.size_bytes();
     LAST_ROW.set(if bytes <= MOST_ROOM { (bytes, cells.len()) } else { (0, 0) });
     let mut block = block(cells, codec);
     // Answers may wait for their client for long.
-    if block.capacity() / 2 > bytes {
-        block.shrink_to_fit();
-    }
+    block.shrink();
     block
 }
 
 /// The cell block in the client's form.
-pub fn block(cells: CellBuf, codec: Codec) -> Vec<u8> {
+pub fn block(cells: CellBuf, codec: Codec) -> CellBlock {
     match codec {
-        Codec::KeyValue | Codec::KeyValueWithTags => cells.into_bytes(),
+        Codec::KeyValue | Codec::KeyValueWithTags => cells.into_block(),
         Codec::Cell | Codec::CellWithTags => {
             let mut out = Vec::with_capacity(cells.size_bytes());
             cells.iter().for_each(|c| codec.append(&mut out, &c));
-            out
+            out.into()
         }
     }
 }
@@ -130,7 +137,7 @@ mod tests {
     fn answered(cells: usize) -> Vec<u8> {
         let mut buffer = row_buffer(Some(Codec::KeyValue));
         (0..cells).for_each(|_| buffer.push(&OwnedCell::put(b"r", b"f", b"q", 1, &[7; 60]).as_ref()));
-        row_block(buffer, Codec::KeyValue)
+        row_block(buffer, Codec::KeyValue).into_bytes()
     }
 
     #[test]

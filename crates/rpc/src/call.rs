@@ -5,12 +5,14 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use martite_cell::CellBlock;
 use martite_env::disk_time;
 use martite_metrics::Waits;
 use martite_proto::Message;
 
 use crate::header::{MAX_ANSWER_HEAD, exception_frame, put_answer_head};
 use crate::outbox::Outbox;
+use crate::writer::{Chunk, chunks};
 use crate::{Connection, Exception};
 
 /// One request of a connection.
@@ -116,12 +118,12 @@ impl Responder {
     }
 
     /// Answers with a message and its cells, in the connection codec's form, uncompressed; empty = no cell block.
-    pub fn ok<M: Message>(self, message: &M, cells: Vec<u8>) {
+    pub fn ok<M: Message>(self, message: &M, cells: impl Into<CellBlock>) {
         let message_len = message.encoded_len();
         if Outbox::is_large(message_len) {
             return self.ok_encoded(message.encode_to_vec(), cells);
         }
-        self.answer(cells, message_len, |out| {
+        self.answer(cells.into(), message_len, |out| {
             // A Vec takes everything.
             let _ = message.encode(out);
         });
@@ -129,16 +131,16 @@ impl Responder {
 
     /// Answers with a short message that is encoded already.
     #[inline]
-    pub fn ok_short(self, message: &[u8], cells: Vec<u8>) {
-        self.answer(cells, message.len(), |out| out.extend_from_slice(message));
+    pub fn ok_short(self, message: &[u8], cells: impl Into<CellBlock>) {
+        self.answer(cells.into(), message.len(), |out| out.extend_from_slice(message));
     }
 
     /// Answers with a message that is encoded already.
-    pub fn ok_encoded(mut self, message: Vec<u8>, cells: Vec<u8>) {
+    pub fn ok_encoded(mut self, message: Vec<u8>, cells: impl Into<CellBlock>) {
         if !Outbox::is_large(message.len()) {
             return self.ok_short(&message, cells);
         }
-        let cells = match self.cell_block(cells) {
+        let cells = match self.cell_block(cells.into()) {
             Ok(cells) => cells,
             Err(e) => return self.fail(e),
         };
@@ -147,11 +149,11 @@ impl Responder {
             return self.fail(too_large(message.len() + cells.len()));
         }
         self.end();
-        let chunks = [head, message, cells];
-        self.conn.link.outbox.push_chunks(chunks.into_iter().filter(|chunk| !chunk.is_empty()));
+        let chunks = [head, message].map(Chunk::Own).into_iter().chain(chunks(cells));
+        self.conn.link.outbox.push_chunks(chunks.filter(|chunk| !chunk.is_empty()));
     }
 
-    fn answer(mut self, cells: Vec<u8>, message_len: usize, write: impl FnOnce(&mut Vec<u8>)) {
+    fn answer(mut self, cells: CellBlock, message_len: usize, write: impl FnOnce(&mut Vec<u8>)) {
         let cells = match self.cell_block(cells) {
             Ok(cells) => cells,
             Err(e) => return self.fail(e),
@@ -177,14 +179,14 @@ impl Responder {
     }
 
     /// The cell block as the client wants it.
-    fn cell_block(&self, cells: Vec<u8>) -> Result<Vec<u8>, Exception> {
+    fn cell_block(&self, cells: CellBlock) -> Result<CellBlock, Exception> {
         match self.conn.compressor {
             Some(compressor) if !cells.is_empty() => {
                 let mut out = Vec::with_capacity(cells.len() / 2);
                 compressor
-                    .compress(&cells, &mut out)
+                    .compress(&cells.into_bytes(), &mut out)
                     .map_err(|e| Exception::io(format!("Failed to compress the cell block: {e}")))?;
-                Ok(out)
+                Ok(out.into())
             }
             _ => Ok(cells),
         }
@@ -199,7 +201,7 @@ impl Responder {
         self.end();
         self.conn.link.server.exceptions.count(&exception.class);
         let frame = exception_frame(self.id, exception, exception.stack_trace());
-        self.conn.link.outbox.push_chunks([frame]);
+        self.conn.link.outbox.push_chunks([Chunk::Own(frame)]);
     }
 
     /// Does not answer: for calls that expired, as HBase does.

@@ -8,10 +8,10 @@
 //! paid for by the threads of low priority. What a network thread does aside (`aside`) it writes so itself, until others want something
 //! of it.
 
-use std::io::{ErrorKind, IoSlice, Write};
 use std::net::TcpStream;
 
 use crate::others::{on_network_thread, others_wait};
+use crate::writer::Writer;
 
 /// Cell blocks from this size on. Smaller ones cost less than the wake-up that they share with others.
 pub(crate) const LARGE_CELLS: usize = 32 << 10;
@@ -20,30 +20,32 @@ pub(crate) const LARGE_CELLS: usize = 32 << 10;
 const AT_ONCE_ON_POOL: usize = 32 << 10;
 pub(crate) const AT_ONCE: usize = 16 << 10;
 
-/// Writes `head` and then `cells` as far as the socket, which does not block, takes them; on a network thread until others wait for
+/// Writes `answer` as far as the socket, which does not block, takes it; on a network thread until others wait for
 /// that, before it has begun, too: to make the answer took as long as to write a piece. Returns how far: an error is left to the connection's task, which finds it, too.
-pub(crate) fn write(mut socket: &TcpStream, head: &[u8], cells: &[u8]) -> usize {
+pub(crate) fn write(socket: &TcpStream, answer: &mut Writer) -> usize {
     let (mut sent, at_once) = (0, if on_network_thread() { AT_ONCE } else { AT_ONCE_ON_POOL });
-    while sent < head.len() + cells.len() && !others_wait() {
-        let (head, cells) = (&head[sent.min(head.len())..], &cells[sent.saturating_sub(head.len())..]);
-        let parts = [IoSlice::new(head), IoSlice::new(&cells[..cells.len().min(at_once)])];
-        match socket.write_vectored(&parts) {
-            Ok(0) => break,
-            Ok(n) => sent += n,
-            Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            Err(_) => break,
+    while !answer.is_empty() && !others_wait() {
+        if !matches!(answer.flush(socket, at_once, &mut sent), Ok(true)) {
+            break;
         }
     }
-    sent
+    sent as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::others::{begin, note_connections};
+    use crate::writer::Chunk;
     use std::cell::Cell;
     use std::io::Read;
     use std::net::TcpListener;
+
+    fn answer(cells: &[u8]) -> Writer {
+        let mut answer = Writer::default();
+        [b"head", cells].into_iter().for_each(|chunk| answer.push(Chunk::Own(chunk.to_vec())));
+        answer
+    }
 
     #[test]
     fn others_that_wait_come_first_and_between_pieces() {
@@ -52,15 +54,16 @@ mod tests {
         let (server, _) = listener.accept().unwrap();
         let cells: Vec<u8> = (0..3 * AT_ONCE).map(|i| (i * 7 / 3) as u8).collect();
         let mut received = vec![0; 4 + cells.len()];
+        let mut answer = answer(&cells);
         note_connections(true);
-        assert_eq!(write(&server, b"head", &cells), 0);
+        assert_eq!(write(&server, &mut answer), 0);
         note_connections(false);
         // Somebody comes while the second piece is written.
         let (poll, looks) = (mio::Poll::new().unwrap(), Cell::new(0));
         begin(poll.registry(), move || looks.replace(looks.get() + 1) >= 2);
-        assert_eq!(write(&server, b"head", &cells), 4 + 2 * AT_ONCE);
+        assert_eq!(write(&server, &mut answer), 2 * AT_ONCE);
         begin(poll.registry(), || false);
-        assert_eq!(write(&server, b"", &cells[2 * AT_ONCE..]), AT_ONCE);
+        assert_eq!(write(&server, &mut answer), AT_ONCE + 4);
         client.read_exact(&mut received).unwrap();
         assert!(received[..4] == *b"head" && received[4..] == cells);
     }
@@ -72,8 +75,10 @@ mod tests {
         let (server, _) = listener.accept().unwrap();
         server.set_nonblocking(true).unwrap();
         let cells: Vec<u8> = (0..64usize << 20).map(|i| (i * 7 / 3) as u8).collect();
-        assert_eq!(write(&server, b"head", &cells[..100]), 104);
-        let sent = write(&server, b"head", &cells);
+        assert_eq!(write(&server, &mut answer(&cells[..100])), 104);
+        let mut answer = answer(&cells);
+        let sent = write(&server, &mut answer);
+        assert_eq!(answer.bytes(), 4 + cells.len() - sent);
         assert!((100..cells.len()).contains(&sent), "{sent}");
         drop(server);
         let mut received = Vec::new();

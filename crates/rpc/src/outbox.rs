@@ -4,17 +4,19 @@
 //! Responder ─ push ─▶ chunks: [ heads and small messages of several answers ][ cells ][ heads … ][ cells ]
 //!                                            └ one vectored write by the connection's task ┘
 //! ```
-//! A cell block stays in the buffer in which it was made; heads, small messages and small cell blocks share a chunk.
+//! A cell block stays in the buffer in which it was made, and large cells where they were read; heads, small messages and small cell blocks share a chunk.
 //! While the task runs (`awake`) nobody wakes it: it collects everything before it rests, so a batch of calls costs one
 //! wake-up and one write. While it rests, a large answer is written by who made it (`direct`); what others bring
 //! meanwhile waits for that.
 
 use crate::direct::{self, LARGE_CELLS};
+use crate::writer::{Chunk, Writer, chunks};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::task::Waker;
 
+use martite_cell::CellBlock;
 use parking_lot::Mutex;
 
 /// A chunk of heads is not grown beyond this; a message above [`LARGE_MESSAGE`] gets its own chunk.
@@ -33,7 +35,7 @@ pub(crate) struct Exchange<'a> {
     /// An empty buffer for the heads to come.
     pub lend: Option<Vec<u8>>,
     /// Where the ready chunks go; lent ones that stayed empty come along.
-    pub into: &'a mut Vec<Vec<u8>>,
+    pub into: &'a mut Vec<Chunk>,
 }
 
 /// What the task found.
@@ -74,7 +76,7 @@ pub(crate) struct Outbox {
 
 #[derive(Default)]
 struct State {
-    chunks: Vec<Vec<u8>>,
+    chunks: Vec<Chunk>,
     /// The last chunk holds heads and may grow.
     open: bool,
     /// The task runs or was woken.
@@ -99,10 +101,10 @@ struct State {
 }
 
 impl Outbox {
-    /// Appends a small part made by `write`, then `cells` as a chunk of its own, and ends one call. Returns the bytes that have
+    /// Appends a small part made by `write`, then `cells` as they lie, and ends one call. Returns the bytes that have
     /// left already.
     #[inline]
-    pub fn push(&self, write: impl FnOnce(&mut Vec<u8>), cells: Vec<u8>) -> usize {
+    pub fn push(&self, write: impl FnOnce(&mut Vec<u8>), cells: CellBlock) -> usize {
         let mut state = self.state.lock();
         state.unanswered -= 1;
         if state.closed {
@@ -118,31 +120,28 @@ impl Outbox {
             }
             state.wants_direct = true;
         }
-        let small = cells.len() <= SMALL_CELLS;
         let mut added = 0;
+        let (small, large) =
+            if cells.len() > SMALL_CELLS { (Vec::new(), Some(cells)) } else { (cells.into_bytes(), None) };
         if state.open
-            && let Some(last) = state.chunks.last_mut()
+            && let Some(Chunk::Own(last)) = state.chunks.last_mut()
             && last.len() < HEAD_CHUNK
         {
             added -= last.len() as isize;
             write(last);
-            if small {
-                last.extend_from_slice(&cells);
-            }
+            last.extend_from_slice(&small);
             added += last.len() as isize;
         } else {
             let mut head = Vec::new();
             write(&mut head);
-            if small {
-                head.extend_from_slice(&cells);
-            }
+            head.extend_from_slice(&small);
             added += head.len() as isize;
-            state.chunks.push(head);
+            state.chunks.push(Chunk::Own(head));
             state.open = true;
         }
-        if !small {
+        if let Some(cells) = large {
             added += cells.len() as isize;
-            state.chunks.push(cells);
+            state.chunks.extend(chunks(cells));
             state.open = false;
         }
         self.bytes.store(self.bytes.load(Relaxed).saturating_add_signed(added), Relaxed);
@@ -150,19 +149,22 @@ impl Outbox {
         0
     }
 
-    fn write_direct(&self, socket: &TcpStream, head: Vec<u8>, cells: Vec<u8>) -> usize {
-        let sent = direct::write(socket, &head, &cells);
+    fn write_direct(&self, socket: &TcpStream, head: Vec<u8>, cells: CellBlock) -> usize {
+        let mut answer = Writer::default();
+        answer.push(Chunk::Own(head));
+        chunks(cells).for_each(|chunk| answer.push(chunk));
+        let sent = direct::write(socket, &mut answer);
         let mut state = self.state.lock();
         state.writing = false;
         if state.closed {
             return sent;
         }
-        let whole = head.len() + cells.len();
-        if sent < whole {
-            state.written = sent.checked_sub(head.len()).unwrap_or(sent);
-            let rest = if sent < head.len() { vec![head, cells] } else { vec![cells] };
+        let left = answer.bytes();
+        if left > 0 {
+            let (rest, written) = answer.into_rest();
+            state.written = written;
             state.chunks.splice(..0, rest);
-            self.bytes.store(self.bytes.load(Relaxed) + whole - sent, Relaxed);
+            self.bytes.store(self.bytes.load(Relaxed) + left, Relaxed);
         }
         if self.bytes.load(Relaxed) > 0 || !state.held.is_empty() || state.draining {
             self.wake(state);
@@ -184,7 +186,7 @@ impl Outbox {
     }
 
     /// Appends whole chunks, and ends one call.
-    pub fn push_chunks(&self, chunks: impl IntoIterator<Item = Vec<u8>>) {
+    pub fn push_chunks(&self, chunks: impl IntoIterator<Item = Chunk>) {
         let mut state = self.state.lock();
         state.unanswered -= 1;
         if state.closed {
@@ -238,13 +240,13 @@ impl Outbox {
         state.unanswered += i64::from(exchange.calls);
         if state.writing {
             // What is here comes after that.
-            exchange.into.extend(exchange.lend);
+            exchange.into.extend(exchange.lend.map(Chunk::Own));
             return Found::default();
         }
         exchange.into.append(&mut state.chunks);
         state.open = false;
         if let Some(head) = exchange.lend {
-            state.chunks.push(head);
+            state.chunks.push(Chunk::Own(head));
             state.open = true;
         }
         self.bytes.store(0, Relaxed);
@@ -253,7 +255,7 @@ impl Outbox {
 
     /// The task, which has sent all it took, wants to rest. `Err` if there is something to send or held work to do:
     /// go on. A lent head comes back.
-    pub fn rest(&self) -> Result<Option<Vec<u8>>, NotEmpty> {
+    pub fn rest(&self) -> Result<Option<Chunk>, NotEmpty> {
         let mut state = self.state.lock();
         if !state.held.is_empty() || (self.bytes.load(Relaxed) > 0 && !state.writing) {
             return Err(NotEmpty);
@@ -363,6 +365,9 @@ mod tests {
     use std::sync::atomic::AtomicU32;
     use std::task::Wake;
 
+    use bytes::Bytes;
+    use martite_cell::{CellBuf, OwnedCell};
+
     use super::*;
 
     #[derive(Default)]
@@ -371,6 +376,13 @@ mod tests {
     impl Wake for Count {
         fn wake(self: Arc<Count>) {
             self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn own(chunk: Chunk) -> Vec<u8> {
+        match chunk {
+            Chunk::Own(bytes) => bytes,
+            Chunk::Shared(bytes) => bytes.to_vec(),
         }
     }
 
@@ -387,15 +399,15 @@ mod tests {
             let mut into = Vec::new();
             let lend = Some(Vec::new());
             self.outbox.begin(&self.wakes.clone().into(), Exchange { calls: 0, lend, into: &mut into });
-            into
+            into.into_iter().map(own).collect()
         }
         fn take(&self, calls: u32) -> Vec<Vec<u8>> {
             let mut into = Vec::new();
             self.outbox.take(Exchange { calls, lend: None, into: &mut into });
-            into
+            into.into_iter().map(own).collect()
         }
         fn push(&self, head: &[u8], cells: Vec<u8>) {
-            self.outbox.push(|out| out.extend_from_slice(head), cells);
+            self.outbox.push(|out| out.extend_from_slice(head), cells.into());
         }
         fn wakes(&self) -> u32 {
             self.wakes.0.load(Relaxed)
@@ -444,7 +456,7 @@ mod tests {
         assert_eq!(task.wakes(), 1);
         task.begin();
         assert!(!task.outbox.drain() && task.outbox.rest().is_ok());
-        task.outbox.push_chunks([b"b".to_vec()]);
+        task.outbox.push_chunks([Chunk::Own(b"b".to_vec())]);
         task.begin();
         assert_eq!((task.wakes(), task.outbox.drain()), (2, true));
     }
@@ -488,13 +500,13 @@ mod tests {
         let (task, mut client) = connected();
         let cells = vec![7; LARGE_CELLS];
         // The task is awake: it will write.
-        assert_eq!(task.outbox.push(|out| out.push(1), cells.clone()), 0);
+        assert_eq!(task.outbox.push(|out| out.push(1), cells.clone().into()), 0);
         task.take(1);
         assert!(task.outbox.rest().is_ok());
-        assert_eq!(task.outbox.push(|out| out.push(2), cells.clone()), LARGE_CELLS + 1);
+        assert_eq!(task.outbox.push(|out| out.push(2), cells.clone().into()), LARGE_CELLS + 1);
         assert_eq!(read(&mut client, LARGE_CELLS + 1), [&[2][..], &cells].concat());
         assert_eq!((task.wakes(), task.outbox.bytes()), (0, 0));
-        assert_eq!(task.outbox.push(|out| out.push(3), vec![7; LARGE_CELLS - 1]), 0);
+        assert_eq!(task.outbox.push(|out| out.push(3), vec![7; LARGE_CELLS - 1].into()), 0);
         assert_eq!(task.wakes(), 1);
     }
 
@@ -503,7 +515,7 @@ mod tests {
         let (task, mut client) = connected();
         assert!(task.outbox.rest().is_ok());
         let cells: Vec<u8> = (0..64usize << 20).map(|i| (i * 7 / 3) as u8).collect();
-        let sent = task.outbox.push(|out| out.push(2), cells.clone());
+        let sent = task.outbox.push(|out| out.push(2), cells.clone().into());
         assert!(sent > 1 && sent < cells.len(), "{sent}");
         task.push(b"next", Vec::new());
         assert_eq!((task.wakes(), task.outbox.bytes()), (1, 1 + cells.len() - sent + 4));
@@ -515,6 +527,62 @@ mod tests {
         let whole = [&[2], &cells[..], b"next"].concat();
         assert!([read(&mut client, sent), rest].concat() == whole);
         assert_eq!((task.outbox.bytes(), task.outbox.rest().is_ok()), (0, true));
+    }
+
+    /// A cell of 3 bytes, large ones that are lent, and a cell of 2 bytes.
+    fn lent(large: &[Arc<Bytes>]) -> CellBuf {
+        let cell = |value: &[u8]| OwnedCell::put(b"r", b"f", b"q", 1, value);
+        let mut cells = CellBuf::new(false).borrowing(0);
+        cells.push(&cell(b"abc").as_ref());
+        for key_value in large {
+            cells.push_or_borrow(key_value, key_value);
+        }
+        cells.push(&cell(b"de").as_ref());
+        cells
+    }
+
+    fn large_cell(value: Vec<u8>) -> Arc<Bytes> {
+        let mut cells = CellBuf::new(false);
+        cells.push(&OwnedCell::put(b"r", b"f", b"q", 2, &value).as_ref());
+        Arc::new(Bytes::from(cells.into_bytes()).slice(4..))
+    }
+
+    #[test]
+    fn what_is_lent_is_not_copied_and_stands_in_its_place() {
+        let task = Task::new();
+        task.begin();
+        let large = [large_cell(vec![5; LARGE_CELLS]), large_cell(vec![6; LARGE_CELLS / 2])];
+        let cells = lent(&large);
+        let (whole, len) = (cells.clone().into_bytes(), cells.size_bytes());
+        assert_eq!(whole.len(), len);
+        task.outbox.push(|out| out.push(1), cells.into_block());
+        task.push(b"next", Vec::new());
+        assert_eq!(task.outbox.bytes(), 1 + len + 4);
+        let mut into = Vec::new();
+        task.outbox.take(Exchange { calls: 2, lend: None, into: &mut into });
+        let places = |bytes: &Arc<Bytes>| into.iter().position(|chunk| chunk.as_ptr() == bytes.as_ptr());
+        assert_eq!(large.each_ref().map(places), [Some(2), Some(4)]);
+        let all = into.into_iter().flat_map(own).collect::<Vec<_>>();
+        assert!(all == [&[1][..], &whole, b"next"].concat());
+    }
+
+    #[test]
+    fn what_is_lent_leaves_at_once_too_as_far_as_the_socket_takes_it() {
+        let (task, mut client) = connected();
+        assert!(task.outbox.rest().is_ok());
+        let large: Vec<_> = (0..64).map(|n| large_cell(vec![n; 1 << 20])).collect();
+        let cells = lent(&large);
+        let whole = [&[2][..], &cells.clone().into_bytes()].concat();
+        let sent = task.outbox.push(|out| out.push(2), cells.into_block());
+        assert!(sent > 1 && sent < whole.len(), "{sent}");
+        assert_eq!((task.wakes(), task.outbox.bytes()), (1, whole.len() - sent));
+        let mut into = Vec::new();
+        let found = task.outbox.begin(&task.wakes.clone().into(), Exchange { calls: 1, lend: None, into: &mut into });
+        let rest = into.into_iter().flat_map(own).skip(found.written).collect();
+        assert!([read(&mut client, sent), rest].concat() == whole);
+        // Those that have left are nobody's any more.
+        drop(task);
+        assert!(large.into_iter().all(|bytes| bytes.is_unique()));
     }
 
     #[test]

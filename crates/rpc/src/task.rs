@@ -27,7 +27,7 @@ use crate::others;
 use crate::outbox::{Exchange, Found};
 use crate::requests::{Batch, Requests, SLICE, Stop};
 use crate::socket::Socket;
-use crate::writer::{Writer, head_buffer, recycle};
+use crate::writer::{Chunk, Writer, head_buffer, recycle};
 
 /// Bytes of a client that is being closed that are thrown away at most.
 const LINGER_BYTES: u64 = 64 << 20;
@@ -92,7 +92,7 @@ pub(crate) struct Task {
     long_steps: u8,
     no_guest_until: Option<Instant>,
     /// Reused to collect chunks.
-    ready: Vec<Vec<u8>>,
+    ready: Vec<Chunk>,
 }
 
 impl Task {
@@ -401,12 +401,12 @@ impl Task {
         match preamble {
             Preamble::Header => self.phase = Phase::Header,
             Preamble::IgnoreToken(answer) => {
-                self.writer.push(answer);
+                self.writer.push(Chunk::Own(answer));
                 self.phase = Phase::IgnoreToken;
             }
-            Preamble::Again(answer) => self.writer.push(answer),
+            Preamble::Again(answer) => self.writer.push(Chunk::Own(answer)),
             Preamble::Close(answer) => {
-                self.writer.push(answer);
+                self.writer.push(Chunk::Own(answer));
                 self.enter_closing();
             }
         }

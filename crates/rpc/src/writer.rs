@@ -2,6 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice, Write};
+use std::ops::Deref;
+
+use bytes::Bytes;
+use martite_cell::CellBlock;
 
 /// Chunks per system call.
 const MAX_SLICES: usize = 64;
@@ -14,14 +18,45 @@ thread_local! {
     static RECYCLE: std::cell::RefCell<Vec<Vec<u8>>> = const { std::cell::RefCell::new(Vec::new()) };
 }
 
+/// Bytes to be written.
+#[derive(Debug)]
+pub(crate) enum Chunk {
+    Own(Vec<u8>),
+    /// A part of what others hold, too.
+    Shared(Bytes),
+}
+
+impl Deref for Chunk {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Chunk::Own(bytes) => bytes,
+            Chunk::Shared(bytes) => bytes,
+        }
+    }
+}
+
+/// A cell block in one chunk; in several, if cells are lent to it.
+pub(crate) fn chunks(cells: CellBlock) -> impl Iterator<Item = Chunk> {
+    let (own, pieces) = match cells.into_own() {
+        Ok(own) => (Some(Chunk::Own(own)), None),
+        Err(cells) => (None, Some(cells.into_pieces().map(Chunk::Shared))),
+    };
+    own.into_iter().chain(pieces.into_iter().flatten())
+}
+
 /// An empty buffer for heads, used before if possible.
 pub(crate) fn head_buffer() -> Vec<u8> {
     RECYCLE.with_borrow_mut(Vec::pop).unwrap_or_else(|| Vec::with_capacity(2 << 10))
 }
 
 /// Takes a buffer back.
-pub(crate) fn recycle(mut chunk: Vec<u8>) {
-    if RECYCLED.contains(&chunk.capacity()) {
+pub(crate) fn recycle(chunk: Chunk) {
+    if let Chunk::Own(mut chunk) = chunk
+        && RECYCLED.contains(&chunk.capacity())
+    {
         RECYCLE.with_borrow_mut(|kept| {
             if kept.len() < MAX_RECYCLED {
                 chunk.clear();
@@ -33,7 +68,7 @@ pub(crate) fn recycle(mut chunk: Vec<u8>) {
 
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
-    chunks: VecDeque<Vec<u8>>,
+    chunks: VecDeque<Chunk>,
     /// Bytes of the first chunk that are written already.
     written: usize,
     bytes: usize,
@@ -47,7 +82,7 @@ impl Writer {
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
-    pub fn push(&mut self, chunk: Vec<u8>) {
+    pub fn push(&mut self, chunk: Chunk) {
         if chunk.is_empty() {
             return recycle(chunk);
         }
@@ -56,11 +91,16 @@ impl Writer {
     }
 
     /// A chunk of which the first bytes have left already; before it there is none.
-    pub fn push_rest(&mut self, chunk: Vec<u8>, written: usize) {
+    pub fn push_rest(&mut self, chunk: Chunk, written: usize) {
         debug_assert!(self.is_empty() && written < chunk.len());
         self.push(chunk);
         self.written = written;
         self.bytes -= written;
+    }
+
+    /// What is left: chunks, and the bytes of the first that are written already.
+    pub fn into_rest(self) -> (impl Iterator<Item = Chunk>, usize) {
+        (self.chunks.into_iter(), self.written)
     }
 
     /// All that there is, if it is one piece.
@@ -158,7 +198,7 @@ mod tests {
             for i in 0..100u8 {
                 let chunk = vec![i; usize::from(i % 5)];
                 expected.extend_from_slice(&chunk);
-                writer.push(chunk);
+                writer.push(if i % 2 == 0 { Chunk::Own(chunk) } else { Chunk::Shared(chunk.into()) });
             }
             let mut socket = Narrow { step, taken: Vec::new(), full: false };
             let mut sent = 0;

@@ -336,7 +336,7 @@ fn reserve(limits: &ScanLimits, out: &mut CellBuf, results: &mut Vec<ResultMark>
     let most = MOST_BYTES.min(or_max(limits.size_bytes) as usize) / out.size_bytes().max(1);
     let more = usize::try_from(wanted).unwrap_or(usize::MAX).min(most).saturating_sub(1);
     results.reserve(more);
-    let bytes = more * out.size_bytes();
+    let bytes = more * out.own_bytes();
     out.reserve(bytes + bytes / 16, more * out.len());
 }
 

@@ -3,8 +3,9 @@
 use super::limits::ResultMark;
 use martite_cell::{CellBuf, ShortRows};
 use martite_filter::Filter;
-use martite_hfile::TakeRows;
+use martite_hfile::{Block, TakeRows};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// How far rows may be taken: none of them reaches a limit.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +40,7 @@ impl TakeRows for Taker<'_> {
     }
 
     #[inline]
-    fn take(&mut self, key_value: &[u8]) -> bool {
+    fn take(&mut self, key_value: &[u8], block: &Arc<Block>) -> bool {
         let before = self.out.size_bytes();
         let room = self.max_row_bytes.min(self.room.bytes_end.saturating_sub(before));
         // A cell of the output has its length before it.
@@ -48,7 +49,7 @@ impl TakeRows for Taker<'_> {
         }
         self.room.results -= 1;
         self.taken += 1;
-        self.out.push_key_value(key_value);
+        self.out.push_or_borrow(key_value, block);
         self.results.push(ResultMark { cells: 1, partial: false });
         true
     }

@@ -5,7 +5,7 @@ use crate::error::Fault;
 use crate::throttle::{self, Toll, Turn};
 use crate::{RegionServer, keep, mutation, result, times};
 use bytes::Bytes;
-use martite_cell::CellBuf;
+use martite_cell::{CellBlock, CellBuf};
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
@@ -156,11 +156,11 @@ fn answer(
     let read = cells.as_ref().map_or(0, CellBuf::size_bytes);
     toll.settle(&region, read);
     let (result, block) = match (cells, conn.codec) {
-        (None, _) => (None, Vec::new()),
+        (None, _) => (None, CellBlock::default()),
         (Some(cells), Some(codec)) => {
             (Some(result::in_block(cells.len())), result::block(untagged(cells, codec), codec))
         }
-        (Some(cells), None) => (Some(result::inline(cells.iter())), Vec::new()),
+        (Some(cells), None) => (Some(result::inline(cells.iter())), CellBlock::default()),
     };
     let response = pb::MutateResponse { result, processed: answers_processed.then_some(processed), metrics: None };
     responder.keep_disk_time();
@@ -171,7 +171,7 @@ fn answer(
     });
 }
 
-fn respond(responder: Responder, durable: Result<(), RegionError>, response: &pb::MutateResponse, block: Vec<u8>) {
+fn respond(responder: Responder, durable: Result<(), RegionError>, response: &pb::MutateResponse, block: CellBlock) {
     match durable {
         Ok(()) => responder.ok(response, block),
         Err(e) => responder.fail(Fault::from(e).into_exception()),

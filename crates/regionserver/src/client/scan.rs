@@ -9,6 +9,7 @@ use crate::scanners::{Hold, Lookup, OpenScanner, Opening};
 use crate::throttle::{self, Toll, Turn};
 use crate::{RegionServer, query, result, times};
 use bytes::Bytes;
+use martite_cell::CellBlock;
 use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
@@ -444,7 +445,7 @@ impl RegionServer {
         };
         let give_up = may_heartbeat.then(|| call.received + self.scan_time_limit(call));
         let cells = if toll.is_batch() { FIRST_ASIDE_CELLS } else { FIRST_INLINE_CELLS };
-        let out = ScanOutput::new(call.conn.codec.is_some_and(|c| c.carries_tags()));
+        let out = ScanOutput { cells: result::scan_buffer(call.conn.codec), ..ScanOutput::new(false) };
         Work {
             request,
             scanner,
@@ -609,7 +610,7 @@ fn check_call_seq(request: &pb::ScanRequest, scanner: &OpenScanner) -> Result<()
 }
 
 /// Puts the Results into the answer; what is returned is its cell block.
-fn fill(response: &mut pb::ScanResponse, out: ScanOutput, codec: Option<martite_cell::Codec>) -> Vec<u8> {
+fn fill(response: &mut pb::ScanResponse, out: ScanOutput, codec: Option<martite_cell::Codec>) -> CellBlock {
     let Some(codec) = codec else {
         let mut cells = out.cells.iter();
         for mark in &out.results {
@@ -617,7 +618,7 @@ fn fill(response: &mut pb::ScanResponse, out: ScanOutput, codec: Option<martite_
             one.partial = mark.partial.then_some(true);
             response.results.push(one);
         }
-        return Vec::new();
+        return CellBlock::default();
     };
     response.cells_per_result = out.results.iter().map(|m| m.cells as u32).collect();
     response.partial_flag_per_result = out.results.iter().map(|m| m.partial).collect();

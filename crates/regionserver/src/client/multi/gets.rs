@@ -110,7 +110,7 @@ impl Multi {
     /// Before a Get: once the first has shown how large a row is, there is to be room for those that are left.
     fn make_room(&mut self) {
         if self.cells.len() == 1 {
-            let size = self.cells.size_bytes();
+            let size = self.cells.own_bytes();
             self.cells.reserve(size.saturating_mul(self.gets_left).min(MOST_RESERVED), self.gets_left);
         }
     }
