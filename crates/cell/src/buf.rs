@@ -14,7 +14,7 @@ use std::{ops::Deref, sync::Arc};
 
 /// Cells from this size on are lent rather than copied: below, to name two more pieces to the system costs more than the copy.
 const LEAST_LENT: usize = 8 << 10;
-/// Who lends a cell keeps this many times as much memory for it, at most.
+/// Memory that lenders keep for what they have lent, so many times as much at most.
 const MOST_HELD: usize = 4;
 
 /// Cells in `u32 length | KeyValue` form, with the end of each one.
@@ -24,7 +24,7 @@ pub struct CellBuf {
     /// End offset of each cell in `bytes`; of a lent one only the length is there.
     ends: Vec<usize>,
     with_tags: bool,
-    /// Large cells may be lent to it; so much may be held in vain meanwhile.
+    /// Large cells may be lent to it; beyond [`MOST_HELD`] so much may be held for them.
     advance: Option<usize>,
     /// What is lent to it.
     debt: Option<Box<Debt>>,
@@ -124,7 +124,7 @@ impl CellBuf {
     pub fn new(with_tags: bool) -> CellBuf {
         CellBuf { with_tags, ..CellBuf::default() }
     }
-    /// Large cells may be lent to it. `advance`: so many bytes may be held in vain meanwhile; with 0 those of whom a quarter is lent lend.
+    /// Large cells may be lent to it, as long as no more than [`MOST_HELD`] times as much memory is held for them, and `advance` bytes.
     pub fn borrowing(self, advance: usize) -> CellBuf {
         CellBuf { advance: Some(advance), ..self }
     }
@@ -444,7 +444,7 @@ mod tests {
         assert!(owners.into_iter().all(|bytes| bytes.is_unique()));
     }
 
-    /// A lender's memory: a cell of this length without its own, and as much again that nobody wants as told.
+    /// A lender's memory: a KeyValue of this length, and so many bytes more that nobody wants.
     fn lender(key_value_len: usize, more: usize) -> (Arc<Bytes>, usize) {
         let mut own = CellBuf::new(false);
         own.push(&OwnedCell::put(b"row", b"f", b"q", 1, &vec![1; key_value_len - 8 - 17]).as_ref());
