@@ -149,8 +149,9 @@ impl Responder {
             return self.fail(too_large(message.len() + cells.len()));
         }
         self.end();
-        let chunks = [head, message].map(Chunk::Own).into_iter().chain(chunks(cells));
-        self.conn.link.outbox.push_chunks(chunks.filter(|chunk| !chunk.is_empty()));
+        let link = &self.conn.link;
+        let sent = link.outbox.push_chunks([head, message].map(Chunk::Own).into_iter().chain(chunks(cells)));
+        link.counters().sent_bytes.fetch_add(sent as u64, Relaxed);
     }
 
     fn answer(mut self, cells: CellBlock, message_len: usize, write: impl FnOnce(&mut Vec<u8>)) {

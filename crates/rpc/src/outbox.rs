@@ -110,15 +110,14 @@ impl Outbox {
         if state.closed {
             return 0;
         }
-        if cells.len() >= LARGE_CELLS && !state.awake && !state.writing && self.bytes() == 0 {
-            if let Some(socket) = state.direct.clone() {
-                state.writing = true;
-                drop(state);
-                let mut head = Vec::new();
-                write(&mut head);
-                return self.write_direct(&socket, head, cells);
-            }
-            state.wants_direct = true;
+        if let Some(socket) = self.direct(&mut state, cells.len()) {
+            drop(state);
+            let mut head = Vec::new();
+            write(&mut head);
+            let mut answer = Writer::default();
+            answer.push(Chunk::Own(head));
+            chunks(cells).for_each(|chunk| answer.push(chunk));
+            return self.write_direct(&socket, answer);
         }
         let mut added = 0;
         let (small, large) =
@@ -149,10 +148,18 @@ impl Outbox {
         0
     }
 
-    fn write_direct(&self, socket: &TcpStream, head: Vec<u8>, cells: CellBlock) -> usize {
-        let mut answer = Writer::default();
-        answer.push(Chunk::Own(head));
-        chunks(cells).for_each(|chunk| answer.push(chunk));
+    /// The socket, if who made an answer of so many bytes is to write it; it is theirs then.
+    #[inline]
+    fn direct(&self, state: &mut State, bytes: usize) -> Option<Arc<TcpStream>> {
+        if bytes < LARGE_CELLS || state.awake || state.writing || self.bytes() > 0 {
+            return None;
+        }
+        let socket = state.direct.clone();
+        (state.writing, state.wants_direct) = (socket.is_some(), socket.is_none());
+        socket
+    }
+
+    fn write_direct(&self, socket: &TcpStream, mut answer: Writer) -> usize {
         let sent = direct::write(socket, &mut answer);
         let mut state = self.state.lock();
         state.writing = false;
@@ -185,19 +192,24 @@ impl Outbox {
         message_len > LARGE_MESSAGE
     }
 
-    /// Appends whole chunks, and ends one call.
-    pub fn push_chunks(&self, chunks: impl IntoIterator<Item = Chunk>) {
+    /// Appends whole chunks, and ends one call. Returns the bytes that have left already.
+    pub fn push_chunks(&self, chunks: impl IntoIterator<Item = Chunk>) -> usize {
+        let mut answer = Writer::default();
+        chunks.into_iter().for_each(|chunk| answer.push(chunk));
         let mut state = self.state.lock();
         state.unanswered -= 1;
         if state.closed {
-            return;
+            return 0;
         }
-        for chunk in chunks {
-            self.bytes.store(self.bytes.load(Relaxed) + chunk.len(), Relaxed);
-            state.chunks.push(chunk);
+        if let Some(socket) = self.direct(&mut state, answer.bytes()) {
+            drop(state);
+            return self.write_direct(&socket, answer);
         }
+        self.bytes.store(self.bytes.load(Relaxed) + answer.bytes(), Relaxed);
+        state.chunks.extend(answer.into_rest().0);
         state.open = false;
         self.wake(state);
+        0
     }
 
     /// Ends a call that gets no answer.
@@ -506,7 +518,11 @@ mod tests {
         assert_eq!(task.outbox.push(|out| out.push(2), cells.clone().into()), LARGE_CELLS + 1);
         assert_eq!(read(&mut client, LARGE_CELLS + 1), [&[2][..], &cells].concat());
         assert_eq!((task.wakes(), task.outbox.bytes()), (0, 0));
-        assert_eq!(task.outbox.push(|out| out.push(3), vec![7; LARGE_CELLS - 1].into()), 0);
+        // Many small cells have a large message, too.
+        assert_eq!(task.outbox.push_chunks([vec![3; 9000], cells.clone()].map(Chunk::Own)), LARGE_CELLS + 9000);
+        assert_eq!(read(&mut client, LARGE_CELLS + 9000), [&[3; 9000][..], &cells].concat());
+        assert_eq!((task.wakes(), task.outbox.bytes()), (0, 0));
+        assert_eq!(task.outbox.push(|out| out.push(4), vec![7; LARGE_CELLS - 1].into()), 0);
         assert_eq!(task.wakes(), 1);
     }
 
