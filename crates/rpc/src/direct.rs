@@ -42,9 +42,7 @@ mod tests {
     use std::net::TcpListener;
 
     fn answer(cells: &[u8]) -> Writer {
-        let mut answer = Writer::default();
-        [b"head", cells].into_iter().for_each(|chunk| answer.push(Chunk::Own(chunk.to_vec())));
-        answer
+        Writer::of([b"head", cells].map(|chunk| Chunk::Own(chunk.to_vec())))
     }
 
     #[test]

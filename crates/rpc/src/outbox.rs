@@ -114,10 +114,7 @@ impl Outbox {
             drop(state);
             let mut head = Vec::new();
             write(&mut head);
-            let mut answer = Writer::default();
-            answer.push(Chunk::Own(head));
-            chunks(cells).for_each(|chunk| answer.push(chunk));
-            return self.write_direct(&socket, answer);
+            return self.write_direct(&socket, Writer::of([Chunk::Own(head)].into_iter().chain(chunks(cells))));
         }
         let mut added = 0;
         let (small, large) =
@@ -194,8 +191,7 @@ impl Outbox {
 
     /// Appends whole chunks, and ends one call. Returns the bytes that have left already.
     pub fn push_chunks(&self, chunks: impl IntoIterator<Item = Chunk>) -> usize {
-        let mut answer = Writer::default();
-        chunks.into_iter().for_each(|chunk| answer.push(chunk));
+        let answer = Writer::of(chunks);
         let mut state = self.state.lock();
         state.unanswered -= 1;
         if state.closed {

@@ -75,6 +75,11 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    pub fn of(chunks: impl IntoIterator<Item = Chunk>) -> Writer {
+        let mut writer = Writer::default();
+        chunks.into_iter().for_each(|chunk| writer.push(chunk));
+        writer
+    }
     /// Bytes not yet written.
     pub fn bytes(&self) -> usize {
         self.bytes
