@@ -32,7 +32,7 @@ const INLINE_BEFORE_OTHERS: Duration = Duration::from_micros(40);
 const BATCH_SLICE_CELLS: u64 = 500;
 /// About how long another slice is there. After each one others may run who wait for the processor: the system may let them wait until
 /// its next tick, milliseconds. So many times as long where as many scans run for each processor: they make way for each other, too,
-/// which is to be no more frequent than that. And cells of the first one, of the shortest and of the longest.
+/// which is to be no more frequent than that. And cells of the first one, where none before it tells, of the shortest and of the longest.
 const ON_POOL_SLICE: Duration = Duration::from_micros(100);
 const FIRST_ON_POOL_CELLS: u64 = 1_000;
 const ON_POOL_CELLS: std::ops::RangeInclusive<u64> = 50..=20_000;
@@ -66,8 +66,9 @@ struct Work {
     may_heartbeat: bool,
     close: bool,
     rows: u64,
-    /// Cells of the next slice on a network thread.
+    /// Cells of the next slice on a network thread, and on one of the pool.
     cells: u64,
+    cells_on_pool: u64,
     /// How long it has gone on there since its turn came.
     turn: Duration,
     /// When a slice there last found a block that is not in memory.
@@ -94,6 +95,7 @@ impl Work {
     /// The last slice, on a network thread, took so long.
     fn next_slice(&mut self, took: Duration) {
         let wanted = if self.toll.is_batch() { ASIDE_SLICE } else { INLINE_SLICE };
+        self.cells_on_pool = first_on_pool(self.cells, took);
         self.cells = next_slice(self.cells, took, wanted, INLINE_CELLS);
     }
 }
@@ -103,6 +105,12 @@ impl Work {
 fn stays(worked: Duration, makes_way: bool, others_wait: impl FnOnce() -> bool) -> bool {
     let is_brief = worked < INLINE_BEFORE_OTHERS && !makes_way;
     is_brief || worked < INLINE && !others_wait()
+}
+
+/// Cells of the first slice on the pool, after one of so many took so long on a network thread.
+fn first_on_pool(cells: u64, took: Duration) -> u64 {
+    let wanted = u128::from(cells) * ON_POOL_SLICE.as_nanos() / took.as_nanos().max(1);
+    u64::try_from(wanted).unwrap_or(u64::MAX).clamp(*ON_POOL_CELLS.start(), *ON_POOL_CELLS.end())
 }
 
 /// Cells of the next slice on the pool, where so many run for each processor, after one of so many took so long.
@@ -231,8 +239,8 @@ impl RegionServer {
     fn scan_to_its_end(self: &Arc<Self>, call: Call, mut work: Box<Work>) {
         let files = self.ctx.stores.files.clone();
         let (stands_back, turn_began) = (work.toll.is_batch(), Instant::now());
-        work.limits.pause_after_cells = if stands_back { BATCH_SLICE_CELLS } else { FIRST_ON_POOL_CELLS };
         loop {
+            work.limits.pause_after_cells = if stands_back { BATCH_SLICE_CELLS } else { work.cells_on_pool };
             if call.conn.is_closed() {
                 return self.give_up_scan(call, &work);
             }
@@ -246,8 +254,8 @@ impl RegionServer {
                     stand_aside();
                 }
                 Ok(Stepped::Paused | Stepped::Blocked) => {
-                    let (cells, took) = (work.limits.pause_after_cells, began.elapsed());
-                    work.limits.pause_after_cells = next_on_pool(cells, took, self.pool.crowd_of_scans());
+                    let (cells, took) = (work.cells_on_pool, began.elapsed());
+                    work.cells_on_pool = next_on_pool(cells, took, self.pool.crowd_of_scans());
                     if self.pool.is_out_of_place() {
                         return self.go_on_later(Position::First, call, work);
                     }
@@ -459,6 +467,7 @@ impl RegionServer {
             close,
             rows,
             cells,
+            cells_on_pool: FIRST_ON_POOL_CELLS,
             turn: Duration::ZERO,
             blocked: None,
             started: Instant::now(),
@@ -668,6 +677,10 @@ mod tests {
             let next = |cells, took| next_on_pool(cells, took, 1);
             assert_eq!(settles_at(FIRST_ON_POOL_CELLS, next, cell_ns), cells, "{cell_ns} ns");
         }
+        // As the slice before on a network thread says.
+        let from_thread = |cells, micros| first_on_pool(cells, Duration::from_micros(micros));
+        assert_eq!([from_thread(250, 3), from_thread(10, 20), from_thread(4, 1_000)], [8_333, 50, 50]);
+        assert_eq!([from_thread(250, 25), from_thread(1_000, 0)], [1_000, 20_000]);
         // Eight scans for each processor.
         assert_eq!(settles_at(FIRST_ON_POOL_CELLS, |cells, took| next_on_pool(cells, took, 8), 150), 4_000);
     }
