@@ -21,6 +21,9 @@
 //! is free, in their order. Beside it so many of these work as there are processors left, and if one of them does not get on, because
 //! some other process has that processor, all scans are theirs for a while, on this one ([`Retreat`]). A scan of some hundred microseconds that
 //! begins here and ends on another thread costs two turns of threads, and that thread takes turns with clients on the other processor.
+//!
+//! Scans get on beside calls that leave a host no time, too: between two turns of those it does a piece of one, the shortest there is,
+//! for a small part of its time ([`SHARE`]). A thread for scans would have as much of the processor, but longer at a time.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -28,7 +31,7 @@ use std::time::{Duration, Instant};
 use martite_env::thread::RunDelay;
 
 use crate::others;
-use crate::pool::{self, Pool, Waits};
+use crate::pool::{self, Class, Job, Pool, Waits};
 use crate::reactor::Remote;
 
 /// After so long a thread sleeps until the next call, and looks whether others wanted its processor.
@@ -42,6 +45,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// After so long without such a wait, the next one is the first again.
 const CALM: Duration = Duration::from_millis(200);
+
+/// Scans that wait for a host have one part in so many of its time if it is busy; a thread with a small weight would have that
+/// beside it (`scarcity`).
+const SHARE: u32 = 15;
+/// When it looks again for one that was not for it.
+const NOT_YET: Duration = Duration::from_micros(100);
 
 /// What a thread does that has nothing to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,6 +82,8 @@ pub(crate) struct Aside {
     /// If it is a host: how many processors are left beside. Since when there is work of which it did nothing.
     hosts: Option<usize>,
     waits_since: Option<Instant>,
+    /// When a busy one owes scans a piece again.
+    owes_at: Option<Instant>,
     retreat: Retreat,
 }
 
@@ -93,6 +104,7 @@ impl Aside {
             found_none: false,
             hosts: None,
             waits_since: None,
+            owes_at: None,
             retreat: Retreat::default(),
         }
     }
@@ -182,8 +194,32 @@ impl Aside {
             return Duration::ZERO;
         };
         self.begin_turn();
+        self.run(now, class, job)
+    }
+
+    fn run(&mut self, now: Instant, class: Class, job: Job) -> Duration {
+        let began = Instant::now();
         pool::run(class, job);
-        now.elapsed()
+        let took = began.elapsed();
+        if class != Class::Batch {
+            self.owes_at = Some(now + took * SHARE);
+        }
+        took
+    }
+
+    /// A busy host between two turns: does a piece of a scan if it is time for one; for how long. `guests`: some of them wait.
+    pub fn work_between(&mut self, now: Instant, guests: bool) -> Duration {
+        if self.hosts.is_none() || !self.jobs.scans() || self.owes_at.is_some_and(|at| now < at) {
+            return Duration::ZERO;
+        }
+        self.owes_at = Some(now + NOT_YET);
+        let pool = self.pool.upgrade().filter(|pool| pool.has_scans_for_hosts());
+        let Some((class, job)) = pool.and_then(|pool| pool.take_aside()) else { return Duration::ZERO };
+        // Nothing is done of batch work and for guests.
+        if !guests && !self.jobs.batch() {
+            self.waits_since = None;
+        }
+        self.run(now, class, job)
     }
 
     /// For how long it sleeps at most after a stretch. One who is no host always does, and one beside whom there are scans for which
@@ -266,7 +302,6 @@ impl Retreat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pool::Class;
     use crate::reactor::Reactor;
     use std::sync::atomic::Ordering::SeqCst;
 

@@ -150,7 +150,11 @@ pub(crate) struct Waits {
 
 impl Waits {
     pub fn any(&self) -> bool {
-        self.scans() || self.batch.load(SeqCst) > 0
+        self.scans() || self.batch()
+    }
+
+    pub fn batch(&self) -> bool {
+        self.batch.load(SeqCst) > 0
     }
 
     pub fn scans(&self) -> bool {

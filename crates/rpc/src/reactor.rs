@@ -262,11 +262,8 @@ impl Reactor {
             self.end_overdue();
             self.review();
             self.take_turn();
-            if self.shared.hosts.load(Relaxed)
-                && let Some(aside) = &mut self.aside
-                && aside.is_short_of_time(self.looked, !self.guests.is_empty())
-            {
-                self.host(self.looked);
+            if self.shared.hosts.load(Relaxed) {
+                self.work_between();
             }
         }
         // Others are to do the work that it would have done.
@@ -411,6 +408,20 @@ impl Reactor {
         };
         if let Some(seat) = &mut self.seat {
             seat.set_aside(took);
+        }
+    }
+
+    /// A host between two turns, which may leave it no time but for this.
+    fn work_between(&mut self) {
+        let (Some(aside), guests) = (&mut self.aside, !self.guests.is_empty()) else { return };
+        others::note_connections(!self.ready.is_empty());
+        let took = aside.work_between(self.looked, guests);
+        let is_short = aside.is_short_of_time(self.looked, guests);
+        if let Some(seat) = &mut self.seat {
+            seat.set_aside(took);
+        }
+        if is_short {
+            self.host(self.looked);
         }
     }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 
 use super::*;
+use crate::aside::Aside;
 use crate::balance::Balance;
 use crate::reactor::Reactor;
 use crate::room::Room;
@@ -272,6 +273,44 @@ fn hosts_take_scans_in_their_order_that_no_thread_is_free_for() {
     push(Class::Scan, Position::New, true, "at last");
     pool.end_hosting(&host);
     assert_eq!(all.recv(), Ok("at last"));
+}
+
+#[test]
+fn a_busy_host_does_a_piece_of_a_scan_now_and_then() {
+    if martite_env::thread::RunDelay::open().is_err() {
+        return;
+    }
+    let pool = pool_for_scans(1);
+    let (_reactor, host) = Reactor::new(None).unwrap();
+    let mut aside = Aside::new(host.clone());
+    aside.know(Some(&pool), &host);
+    let (done, all) = mpsc::channel();
+    let push = |class, name: &'static str| {
+        let done = done.clone();
+        let kind = Kind { class, is_aside: true, position: Position::New };
+        assert!(pool.inner.push(kind, || Some(Box::new(move || done.send(name).unwrap()))));
+    };
+    let (mut now, hour) = (Instant::now(), Duration::from_secs(3600));
+    assert!(aside.host(now, Some(0)) && aside.work_between(now, false).is_zero());
+    for scan in ["first", "second", "third"] {
+        push(Class::Scan, scan);
+    }
+    assert!(!aside.is_short_of_time(now, false) && !aside.work_between(now, false).is_zero());
+    assert_eq!(all.try_recv(), Ok("first"));
+    assert!(aside.work_between(now, false).is_zero(), "that was its part for a while");
+    now += hour;
+    assert!(!aside.is_short_of_time(now, false), "since the first one");
+    aside.work_between(now, false);
+    assert_eq!(all.try_recv(), Ok("second"));
+    // Batch work that gets nothing is left to threads all the same.
+    push(Class::Batch, "batch");
+    assert!(!aside.is_short_of_time(now, false));
+    now += hour;
+    aside.work_between(now, false);
+    assert_eq!(all.try_recv(), Ok("third"));
+    assert!(aside.work_between(now + hour, false).is_zero() && aside.is_short_of_time(now, false));
+    assert!(!aside.host(now, Some(0)));
+    assert_eq!(all.recv(), Ok("batch"));
 }
 
 #[test]
