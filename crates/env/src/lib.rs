@@ -23,6 +23,7 @@ pub mod mem;
 pub mod prefetch;
 pub mod random;
 pub mod ring;
+pub mod share;
 pub mod socket;
 pub mod thread;
 pub mod wide;

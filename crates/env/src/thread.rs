@@ -6,7 +6,8 @@ use std::io;
 use std::time::Duration;
 
 /// Takes what others leave: it gets almost nothing while they want to run, and whoever wakes up runs at once in its place. (A
-/// thread with `nice` 19 alone may first use up its slice, milliseconds.) What it uses counts as idle ([`crate::idle`]).
+/// thread with `nice` 19 alone may first use up its slice, milliseconds.) What it uses counts as idle ([`crate::idle`]). Disks serve it
+/// as they serve others: it may be in the way of those while it waits.
 pub fn stand_back() -> io::Result<()> {
     imp::stand_back()
 }
@@ -84,7 +85,16 @@ mod imp {
     /// The greatest `nice`.
     const LEAST: i32 = 19;
 
+    /// From linux/ioprio.h: the best-effort class, its middle, of a thread.
+    pub const ORDINARY_IO: libc::c_int = 2 << 13 | 4;
+    pub const IO_OF_THREAD: libc::c_int = 1;
+
     pub fn stand_back() -> io::Result<()> {
+        // Otherwise it would have the class that disks serve when nobody else wants anything of them.
+        // SAFETY: the call takes numbers only.
+        if unsafe { libc::syscall(libc::SYS_ioprio_set, IO_OF_THREAD, 0, ORDINARY_IO) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
         let parameter = libc::sched_param { sched_priority: 0 };
         // SAFETY: the kernel reads a `sched_param` at the address, which lives until the call returns.
         let outcome = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameter) };
@@ -203,6 +213,9 @@ mod tests {
     fn a_thread_stands_back_alone() {
         let behind = std::thread::spawn(|| {
             stand_back().unwrap();
+            // SAFETY: the call takes numbers only.
+            let io = unsafe { libc::syscall(libc::SYS_ioprio_get, imp::IO_OF_THREAD, 0) };
+            assert_eq!(io, i64::from(imp::ORDINARY_IO));
             (policy(), rustix::process::getpriority_process(None).unwrap())
         });
         assert_eq!((behind.join().unwrap(), policy()), ((libc::SCHED_IDLE, 19), libc::SCHED_OTHER));

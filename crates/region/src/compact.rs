@@ -41,6 +41,12 @@ impl Throttle for WhileOpen<'_> {
         }
         self.inner.pause(bytes)
     }
+    fn run(&self, piece: &mut (dyn FnMut() + Send)) {
+        self.inner.run(piece);
+    }
+    fn ends_piece(&self) -> bool {
+        self.inner.ends_piece()
+    }
 }
 
 impl Region {

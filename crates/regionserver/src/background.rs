@@ -3,6 +3,7 @@
 //! One thread flushes, a few compact, one fills the cache; a thread of its own looks every few seconds for what is overdue (old edits,
 //! periodic major compactions, expired scanner leases). Each asked-for piece of work is queued once.
 
+use crate::course::Course;
 use crate::delays::{Delays, Verdict};
 use crate::{RegionServer, pace};
 use martite_region::{Region, RegionError, RegionEvents};
@@ -12,7 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A queue of encoded region names, each in it at most once.
 #[derive(Default)]
@@ -316,7 +317,7 @@ impl Background {
             tracing::debug!(region = %region.info().name_string(), "no compaction: they are switched off");
             return false;
         }
-        match region.compact(job.family.as_deref(), job.major, &Paced { background: self, server }) {
+        match region.compact(job.family.as_deref(), job.major, &Paced::of(self, server)) {
             Ok(done) => {
                 server.split_if_wanted(&region);
                 !done.is_empty() && !job.major && region.needs_compaction()
@@ -374,10 +375,17 @@ impl Background {
     }
 }
 
-/// A compaction, which rests as the server's pace wants it to.
+/// A compaction, which rests as the server's pace wants it to, and stands back behind others.
 struct Paced<'a> {
     background: &'a Background,
     server: &'a RegionServer,
+    course: Course,
+}
+
+impl<'a> Paced<'a> {
+    fn of(background: &'a Background, server: &'a RegionServer) -> Paced<'a> {
+        Paced { background, server, course: Course::default() }
+    }
 }
 
 impl Throttle for Paced<'_> {
@@ -388,6 +396,12 @@ impl Throttle for Paced<'_> {
             std::thread::sleep(rest);
         }
         self.background.may_go_on()
+    }
+    fn run(&self, piece: &mut (dyn FnMut() + Send)) {
+        self.course.run(self.server.pace.is_urgent(), Instant::now(), piece);
+    }
+    fn ends_piece(&self) -> bool {
+        self.course.is_elsewhere(self.server.pace.is_urgent(), Instant::now())
     }
 }
 

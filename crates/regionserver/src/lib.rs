@@ -13,6 +13,7 @@ mod admin;
 mod background;
 mod cells;
 mod client;
+mod course;
 mod delays;
 mod error;
 mod fields;

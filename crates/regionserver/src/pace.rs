@@ -29,6 +29,9 @@ const LEAST_REST_PART: u32 = 4;
 /// Longest rest at once: a server that stops, or a region that closes, waits for it.
 const LONGEST_REST: Duration = Duration::from_millis(500);
 
+/// Of the pressure with which flushes have to wait.
+const URGENT: f64 = 0.5;
+
 /// Bounds of compaction, in bytes a second (`hbase.hstore.compaction.throughput.lower.bound`, `.higher.bound`, `.offpeak`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompactionBounds {
@@ -71,6 +74,7 @@ pub(crate) struct Pace {
 struct State {
     /// None: no limit.
     bytes_per_s: Option<f64>,
+    pressure: f64,
     next_look: Duration,
     /// When what was read and written so far is due.
     due: Duration,
@@ -86,12 +90,18 @@ impl Pace {
         let mut state = self.state.lock();
         if now >= state.next_look {
             state.next_look = now + LOOK_EVERY;
-            state.bytes_per_s = self.bounds.rate(load());
+            let load = load();
+            (state.bytes_per_s, state.pressure) = (self.bounds.rate(load), load.pressure);
         }
         let Some(bytes_per_s) = state.bytes_per_s else { return Duration::ZERO };
         let takes = Duration::try_from_secs_f64(bytes as f64 / 2.0 / bytes_per_s).unwrap_or(LONGEST_REST);
         state.due = state.due.max(now.saturating_sub(SLACK)).saturating_add(takes).min(now + LONGEST_REST);
         state.due.saturating_sub(now).max(takes / LEAST_REST_PART).min(LONGEST_REST)
+    }
+
+    /// Whether some store has so many files that compactions are not to wait for others.
+    pub fn is_urgent(&self) -> bool {
+        self.state.lock().pressure >= URGENT
     }
 }
 
@@ -126,6 +136,12 @@ mod tests {
             let found = written(&Pace::new(BOUNDS), (pressure, false), work);
             assert!((mib - 0.1..=mib + 2.1).contains(&found), "pressure {pressure}: {found} MiB");
         }
+        let pace = Pace::new(BOUNDS);
+        for (at, pressure) in [(1, 0.5), (3, 0.49)] {
+            assert_eq!(pace.is_urgent(), at > 1);
+            pace.rest(1, Duration::from_secs(at), || Load { pressure, ..CALM });
+        }
+        assert!(!pace.is_urgent());
         let full_speed = 2e6 / 150.0 * 32.0 / 1024.0;
         assert!(written(&Pace::new(BOUNDS), (1.0, false), work) > full_speed - 1.0);
         assert!(written(&Pace::new(CompactionBounds::NONE), (0.0, false), work) > full_speed - 1.0);

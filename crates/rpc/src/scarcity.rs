@@ -5,21 +5,18 @@
 //! machine that is full leaves them next to nothing. So scans go on by threads with a small weight for a while once that is so.
 //!
 //! ```text
-//! a thread waited for a processor WEIGHT times as long as it had one ──▶ scarcity, for LASTS
-//! batch work is done, which takes what is left, too                  ──▶ scarcity, for LASTS
+//! a thread for scans has next to nothing (`Share`)                  ──▶ scarcity, for LASTS
+//! batch work is done, which takes what is left, too                ──▶ scarcity, for LASTS
 //! ```
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use martite_env::thread::{RunDelay, cpu_time};
+use martite_env::share::Share;
+use martite_env::thread::RunDelay;
 
-/// What a thread with a small weight gets beside an ordinary one: a fifteenth of its time (`SCAN_NICE`).
-const WEIGHT: u32 = 15;
 const LASTS: Duration = Duration::from_secs(1);
-/// Over how much of a thread's time, had or waited for, it is told.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Of a pool.
 #[derive(Debug)]
@@ -73,66 +70,12 @@ pub(crate) fn has_too_little(now: Instant) -> bool {
     })
 }
 
-/// What a thread has had of processors, and how long it waited for one.
-#[derive(Debug)]
-struct Share {
-    delay: RunDelay,
-    looked: Instant,
-    began: Spent,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Spent {
-    had: Duration,
-    waited: Duration,
-}
-
-impl Share {
-    fn open(now: Instant) -> std::io::Result<Share> {
-        let delay = RunDelay::open()?;
-        let began = Spent { had: cpu_time(), waited: delay.read()? };
-        Ok(Share { delay, looked: now, began })
-    }
-
-    fn is_too_little(&mut self, now: Instant) -> bool {
-        if now.saturating_duration_since(self.looked) < LOOK {
-            return false;
-        }
-        self.looked = now;
-        let Ok(waited) = self.delay.read() else { return false };
-        self.began.is_little_since(Spent { had: cpu_time(), waited })
-    }
-}
-
-impl Spent {
-    /// Since then, if that is long enough; the next time begins now.
-    fn is_little_since(&mut self, now: Spent) -> bool {
-        let (had, waited) = (now.had.saturating_sub(self.had), now.waited.saturating_sub(self.waited));
-        if had + waited < LOOK {
-            return false;
-        }
-        *self = now;
-        had * WEIGHT < waited
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
-    }
-
-    #[test]
-    fn a_fifteenth_of_what_others_have_is_enough() {
-        let mut spent = Spent::default();
-        let mut is_little = |had: u64, waited: u64| spent.is_little_since(Spent { had: ms(had), waited: ms(waited) });
-        assert!(!is_little(0, 99), "not long enough");
-        assert!(is_little(6, 94));
-        assert!(!is_little(16, 244), "10 and 150");
-        assert!(!is_little(17, 340), "1 and 96 are not long enough");
-        assert!(is_little(17, 344), "1 and 100");
     }
 
     #[test]

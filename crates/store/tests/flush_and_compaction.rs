@@ -8,15 +8,16 @@ use martite_env::{FileSystem, LocalFs, MemFs};
 use martite_hfile::{BlockSource, BloomType, Compression, Encoding, Step, format::info};
 use martite_proto::{CompactionEventTracker, Message, PBUF_MAGIC};
 use martite_store::{
-    CompactionRequest, FamilyOptions, FlushTicket, KeepDeleted, Store, StoreConfig, StoreError, Throttle,
+    CompactionRequest, FamilyOptions, FlushTicket, KeepDeleted, Store, StoreConfig, StoreError, Throttle, Unthrottled,
 };
 use std::{
-    cell::Cell,
+    collections::HashSet,
     path::Path,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
+    thread::{self, ThreadId},
 };
 use world::*;
 
@@ -361,13 +362,12 @@ fn the_pressure_is_one_at_the_number_of_files_that_flushes_wait_for() {
 }
 
 struct StopAfter {
-    calls: Cell<u32>,
+    calls: AtomicU64,
 }
 
 impl Throttle for StopAfter {
     fn pause(&self, _bytes: u64) -> Result<(), String> {
-        self.calls.set(self.calls.get() + 1);
-        if self.calls.get() > 2 { Err("the region closes".into()) } else { Ok(()) }
+        if self.calls.fetch_add(1, Relaxed) >= 2 { Err("the region closes".into()) } else { Ok(()) }
     }
 }
 
@@ -382,7 +382,7 @@ fn a_cancelled_compaction_changes_nothing() {
     }
     let before = (names(&store), listed(&fs, store.dir()));
     let plan = store.select_compaction(MAJOR).unwrap();
-    let error = store.run_compaction(plan, u64::MAX, NOW, &StopAfter { calls: Cell::new(0) }).unwrap_err();
+    let error = store.run_compaction(plan, u64::MAX, NOW, &StopAfter { calls: AtomicU64::new(0) }).unwrap_err();
     assert!(matches!(&error, StoreError::Cancelled(why) if why == "the region closes"), "{error}");
     assert_eq!((names(&store), listed(&fs, store.dir())), before);
     assert_eq!(listed(&fs, &region_dir(Path::new(ROOT), PARENT).join(".tmp/f")), Vec::<String>::new());
@@ -403,6 +403,51 @@ impl Throttle for Watch<'_> {
         self.most_done.fetch_max(c.compacted_cells, Relaxed);
         Ok(())
     }
+}
+
+/// Each piece has a thread of its own, and ends after three pauses.
+#[derive(Default)]
+struct InPieces {
+    pauses: AtomicU64,
+    threads: Mutex<HashSet<ThreadId>>,
+}
+
+impl Throttle for InPieces {
+    fn pause(&self, _bytes: u64) -> Result<(), String> {
+        self.pauses.fetch_add(1, Relaxed);
+        self.threads.lock().unwrap().insert(thread::current().id());
+        Ok(())
+    }
+    fn run(&self, piece: &mut (dyn FnMut() + Send)) {
+        thread::scope(|scope| scope.spawn(piece).join().unwrap());
+    }
+    fn ends_piece(&self) -> bool {
+        self.pauses.load(Relaxed).is_multiple_of(3)
+    }
+}
+
+#[test]
+fn a_compaction_in_pieces_writes_what_one_in_one_piece_does() {
+    let config = StoreConfig { throttle_every_bytes: 1000, ..StoreConfig::default() };
+    let compacted = |throttle: &dyn Throttle| {
+        let fs = MemFs::new();
+        let context = context(Arc::new(fs.clone()), Path::new(ROOT), config.clone(), 1);
+        let store = open_region(&context, PARENT, family()).unwrap();
+        for seq in 1..4 {
+            add(&store, &rows(0..200, NOW + seq, seq));
+            flush(&store, seq).unwrap();
+        }
+        let plan = store.select_compaction(MAJOR).unwrap();
+        let outcome = store.run_compaction(plan, u64::MAX, NOW, throttle).unwrap();
+        (outcome, fs.read(&store.dir().join(&names(&store)[0])).unwrap())
+    };
+    let pieces = InPieces::default();
+    let (in_pieces, file) = compacted(&pieces);
+    let (at_once, wanted) = compacted(&Unthrottled);
+    assert_eq!((in_pieces.cells_read, in_pieces.bytes_read), (at_once.cells_read, at_once.bytes_read));
+    assert_eq!((in_pieces.cells_written, file.len()), (200, wanted.len()));
+    assert!(file == wanted, "the files differ");
+    assert!(pieces.threads.lock().unwrap().len() > 5);
 }
 
 #[test]

@@ -62,9 +62,42 @@ impl Drop for Reservation {
 }
 
 /// Called every [`crate::StoreConfig::throttle_every_bytes`]: may sleep, or stop the compaction.
-pub trait Throttle {
+pub trait Throttle: Sync {
     /// `bytes` were read and written since the last call. `Err` cancels; the reason is reported.
     fn pause(&self, bytes: u64) -> Result<(), String>;
+
+    /// Does a piece of a compaction, on whatever thread, and returns when it has ended.
+    fn run(&self, piece: &mut (dyn FnMut() + Send)) {
+        piece();
+    }
+
+    /// Asked after each pause: whether the piece is to end soon, and another to begin.
+    fn ends_piece(&self) -> bool {
+        false
+    }
+}
+
+/// How a piece ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    /// The throttle wanted it to.
+    Ended,
+    /// Nothing is left.
+    Last,
+}
+
+/// Does pieces until nothing is left.
+fn in_pieces(
+    throttle: &dyn Throttle,
+    mut piece: impl FnMut() -> Result<Piece, StoreError> + Send,
+) -> Result<(), StoreError> {
+    loop {
+        let mut outcome = Ok(Piece::Ended);
+        throttle.run(&mut || outcome = piece());
+        if outcome? == Piece::Last {
+            return Ok(());
+        }
+    }
 }
 
 /// Runs at full speed.

@@ -1,8 +1,9 @@
 //! Running a compaction plan to its end.
 
-use super::{CompactionOutcome, CompactionPlan, Throttle, next_cell, source::CompactionSource, warm};
+use super::{CompactionOutcome, CompactionPlan, Piece, Throttle, in_pieces, next_cell, source::CompactionSource, warm};
 use crate::{
     CompactionKind, CompactionScan, CompactionScanner, ReadView, Store, StoreError, StoreFile,
+    counters::Progress,
     output::{NewFile, NewFileOptions},
 };
 use martite_cell::CellRef;
@@ -43,6 +44,37 @@ impl Inputs {
     }
 }
 
+/// What is kept of the inputs, on its way into the new file.
+struct Merge<'a> {
+    scanner: CompactionScanner,
+    out: NewFile,
+    progress: Progress<'a>,
+    /// Of the new file, as far as the throttle knows.
+    written: u64,
+    forget_seq_ids: u64,
+}
+
+impl Merge<'_> {
+    fn go_on(&mut self, source: &mut CompactionSource<'_>) -> Result<Piece, StoreError> {
+        let source = &*source;
+        while let Some(mut cell) = next_cell(&mut self.scanner, source).map_err(|e| source.cause(e))? {
+            if cell.seq_id <= self.forget_seq_ids {
+                cell = CellRef { seq_id: 0, ..cell };
+            }
+            self.out.append(&cell)?;
+            self.progress.set_done(self.out.entries());
+            if self.out.position() > self.written {
+                source.spend(self.out.position() - self.written)?;
+                self.written = self.out.position();
+            }
+            if source.ends_piece() {
+                return Ok(Piece::Ended);
+            }
+        }
+        Ok(Piece::Last)
+    }
+}
+
 impl Store {
     /// Runs a plan to its end: writes, commits, archives the inputs (once no reader holds them).
     ///
@@ -54,9 +86,10 @@ impl Store {
         now_ms: u64,
         throttle: &dyn Throttle,
     ) -> Result<CompactionOutcome, StoreError> {
-        let source = CompactionSource::new(&self.context().files, throttle, self.config().throttle_every_bytes.max(1));
+        let every_bytes = self.config().throttle_every_bytes.max(1);
+        let mut source = CompactionSource::new(&self.context().files, throttle, every_bytes);
         let inputs = Inputs::of(self, &plan, smallest_read_point, now_ms);
-        let out = self.merge(&plan, &inputs, smallest_read_point, now_ms, &source)?;
+        let out = self.merge(&plan, &inputs, smallest_read_point, now_ms, &mut source)?;
         let meta = StoreMeta {
             max_seq_id: Some(inputs.max_seq_id),
             major_compaction: plan.all_files,
@@ -95,7 +128,7 @@ impl Store {
         inputs: &Inputs,
         smallest_read_point: u64,
         now_ms: u64,
-        source: &CompactionSource<'_>,
+        source: &mut CompactionSource<'_>,
     ) -> Result<NewFile, StoreError> {
         let family = self.options();
         let options = NewFileOptions {
@@ -110,22 +143,15 @@ impl Store {
         let view = ReadView { segments: Default::default(), files: Arc::new(plan.files.clone()) };
         let kind = if plan.all_files { CompactionKind::Major } else { CompactionKind::Minor };
         let scan = CompactionScan { kind, smallest_read_point, now_ms, earliest_put_ms: inputs.earliest_put_ms };
-        let mut scanner = CompactionScanner::new(view, family.clone(), scan);
-        let mut out = NewFile::create(self, &options)?;
-        let mut progress = self.counters.start_compaction(inputs.cells);
-        let mut written = 0;
-        while let Some(mut cell) = next_cell(&mut scanner, source).map_err(|e| source.cause(e))? {
-            if cell.seq_id <= inputs.forget_seq_ids {
-                cell = CellRef { seq_id: 0, ..cell };
-            }
-            out.append(&cell)?;
-            progress.set_done(out.entries());
-            if out.position() > written {
-                source.spend(out.position() - written)?;
-                written = out.position();
-            }
-        }
-        Ok(out)
+        let mut merge = Merge {
+            scanner: CompactionScanner::new(view, family.clone(), scan),
+            out: NewFile::create(self, &options)?,
+            progress: self.counters.start_compaction(inputs.cells),
+            written: 0,
+            forget_seq_ids: inputs.forget_seq_ids,
+        };
+        in_pieces(source.throttle(), || merge.go_on(source))?;
+        Ok(merge.out)
     }
 
     /// Names of the inputs, and of what they had replaced themselves and is not archived yet.

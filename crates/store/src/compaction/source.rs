@@ -22,6 +22,7 @@ pub(super) struct CompactionSource<'a> {
     since: Cell<u64>,
     pub(super) read_bytes: Cell<u64>,
     cancelled: RefCell<Option<String>>,
+    ends_piece: Cell<bool>,
     /// The piece of each file that was read last: its offset and bytes.
     ahead: RefCell<HashMap<FileId, (u64, Vec<u8>)>>,
 }
@@ -35,6 +36,7 @@ impl<'a> CompactionSource<'a> {
             since: Cell::new(0),
             read_bytes: Cell::new(0),
             cancelled: RefCell::default(),
+            ends_piece: Cell::default(),
             ahead: RefCell::default(),
         }
     }
@@ -50,7 +52,18 @@ impl<'a> CompactionSource<'a> {
         self.throttle.pause(since).map_err(|reason| {
             *self.cancelled.borrow_mut() = Some(reason.clone());
             StoreError::Cancelled(reason)
-        })
+        })?;
+        self.ends_piece.set(self.throttle.ends_piece());
+        Ok(())
+    }
+
+    pub(super) fn throttle(&self) -> &'a dyn Throttle {
+        self.throttle
+    }
+
+    /// Whether the throttle wants the piece under way to end; it is told so once.
+    pub(super) fn ends_piece(&self) -> bool {
+        self.ends_piece.take()
     }
 
     /// What an error of a scan over this source really was.

@@ -1,7 +1,7 @@
 //! Handing the cache over: what was hot in the inputs is brought into the cache from the new file before readers turn
 //! to it, so that a compaction is not followed by a cold moment.
 
-use super::Throttle;
+use super::{Piece, Throttle, in_pieces};
 use crate::{Store, StoreError, StoreFile, store_file::ready};
 use martite_cell::key;
 use martite_hfile::{Block, BlockType, Scanner};
@@ -30,17 +30,23 @@ pub(super) fn hand_over(
         }
     }
     hot.sort_by(|a, b| new.order().keys(&a.0, &b.0));
-    let source = files.blocking();
     let mut scanner = Scanner::new(new.reader.clone(), new.caches_data(true));
     let heirs = cache.file(new.open_file().id());
-    for (key, bytes, heat) in hot {
-        ready(&new.reader, scanner.seek(&key, &source)?)?;
-        if let Some(offset) = scanner.block_offset() {
-            heirs.inherit(offset, heat);
+    let mut hot = hot.into_iter();
+    in_pieces(throttle, || {
+        let source = files.blocking();
+        for (key, bytes, heat) in hot.by_ref() {
+            ready(&new.reader, scanner.seek(&key, &source)?)?;
+            if let Some(offset) = scanner.block_offset() {
+                heirs.inherit(offset, heat);
+            }
+            throttle.pause(bytes).map_err(StoreError::Cancelled)?;
+            if throttle.ends_piece() {
+                return Ok(Piece::Ended);
+            }
         }
-        throttle.pause(bytes).map_err(StoreError::Cancelled)?;
-    }
-    Ok(())
+        Ok(Piece::Last)
+    })
 }
 
 /// Flat key of the first cell of a decoded data block: `| i32 key length | i32 value length | key …`.
