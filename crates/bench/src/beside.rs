@@ -12,7 +12,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Other {
-    /// One connection scans the whole table again and again; no row is returned
+    /// A connection, or several, scan the whole table again and again; no row is returned
     Scan,
     /// A major compaction of the table
     Compaction,
@@ -35,12 +35,12 @@ pub struct Beside {
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     Scan {
+        at_once: usize,
+        /// All together.
         rows_per_s: f64,
     },
     /// Whether it was still under way at the end.
-    Compaction {
-        outlasted: bool,
-    },
+    Compaction { outlasted: bool },
 }
 
 /// All rounds together.
@@ -142,7 +142,7 @@ pub mod tests {
     }
 
     fn round(alone_us: f64, beside_us: f64, tenths_us: [&[u32]; 2]) -> Round {
-        let work = Work::Scan { rows_per_s: 1e6 };
+        let work = Work::Scan { at_once: 1, rows_per_s: 1e6 };
         Round { alone: seen(alone_us, tenths_us[0]), work, beside: seen(beside_us, tenths_us[1]) }
     }
 

@@ -89,6 +89,9 @@ pub struct Offheap {
     /// Client threads of Gets beside other work
     #[arg(long, value_delimiter = ',', default_value = "1,10", value_name = "N,…")]
     pub beside_threads: Vec<usize>,
+    /// Connections that scan at once beside them
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub beside_scans: u64,
     /// Times that Gets are measured alone and beside other work, by turns; the middle one by the growth of p99 is shown, and what all
     /// tell together. A compaction of a million rows takes half a minute each time [default: as --rounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=999))]

@@ -13,7 +13,7 @@ use crate::rounds::middle;
 use crate::rows::{SINGLE, Shape, TEN};
 use crate::server::{Server, Settings, Spec};
 use crate::target::Target;
-use crate::workload::{Workload, full_scan};
+use crate::workload::{Workload, full_scans};
 use crate::{Error, report, setup};
 use std::sync::Arc;
 use std::time::Duration;
@@ -219,8 +219,9 @@ impl Run<'_> {
                 let alone = self.drive(&[gets()], 1).await?;
                 let (work, beside) = match work {
                     Other::Scan => {
-                        let beside = self.drive(&[gets(), full_scan(target)], 1).await?;
-                        (Work::Scan { rows_per_s: Numbers::of(&beside, 1).rows_per_s }, beside)
+                        let at_once = self.options.beside_scans as usize;
+                        let beside = self.drive(&[gets(), full_scans(target, at_once)], 1).await?;
+                        (Work::Scan { at_once, rows_per_s: Numbers::of(&beside, 1).rows_per_s }, beside)
                     }
                     Other::Compaction => {
                         let compaction = setup::Compaction::start(self.server, target.shape).await?;

@@ -112,11 +112,11 @@ impl Workload {
 }
 
 /// Scans of the whole table, none of whose rows is returned: what runs beside Gets.
-pub fn full_scan(target: &Arc<Target>) -> Load<'static> {
+pub fn full_scans(target: &Arc<Target>, at_once: usize) -> Load<'static> {
     let (address, target) = (target.address, target.clone());
     let make: MakeOp<'static> =
         Box::new(move |seed| Box::new(Scan::new(target.clone(), Passing::None, target.rows, seed)));
-    Load::closed(address, 1, 1, make)
+    Load::closed(address, at_once, 1, make)
 }
 
 #[cfg(test)]

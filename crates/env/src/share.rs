@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use crate::thread::{RunDelay, cpu_time};
 
-/// It is not if it waited so many times as long for a processor as it had one: a thread with a small weight (`nice` 12) would have as
-/// much beside an ordinary one.
-const WEIGHT: u32 = 15;
+/// It is left next to nothing if it waited so many times as long for a processor as it had one: a thread with a small weight (`nice` 12)
+/// would have as much beside an ordinary one.
+pub const NEXT_TO_NOTHING: u32 = 15;
 /// Over how much of a thread's time, had or waited for, it is told.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -33,26 +33,27 @@ impl Share {
         Ok(Share { delay, looked: now, began })
     }
 
-    /// Whether the thread that opened it, which asks, has had too little since it last asked; now and then it is seen.
-    pub fn is_too_little(&mut self, now: Instant) -> bool {
+    /// Whether the thread that opened it, which asks, waited more than so many times as long as it had a processor since that was last
+    /// seen, as it is now and then.
+    pub fn is_too_little(&mut self, now: Instant, times: u32) -> bool {
         if now.saturating_duration_since(self.looked) < LOOK {
             return false;
         }
         self.looked = now;
         let Ok(waited) = self.delay.read() else { return false };
-        self.began.is_little_since(Spent { had: cpu_time(), waited })
+        self.began.is_little_since(Spent { had: cpu_time(), waited }, times)
     }
 }
 
 impl Spent {
     /// Since then, if that is long enough; the next time begins now.
-    fn is_little_since(&mut self, now: Spent) -> bool {
+    fn is_little_since(&mut self, now: Spent, times: u32) -> bool {
         let (had, waited) = (now.had.saturating_sub(self.had), now.waited.saturating_sub(self.waited));
         if had + waited < LOOK {
             return false;
         }
         *self = now;
-        had * WEIGHT < waited
+        had * times < waited
     }
 }
 
@@ -67,7 +68,8 @@ mod tests {
     #[test]
     fn a_fifteenth_of_what_others_have_is_enough() {
         let mut spent = Spent::default();
-        let mut is_little = |had: u64, waited: u64| spent.is_little_since(Spent { had: ms(had), waited: ms(waited) });
+        let mut is_little =
+            |had: u64, waited: u64| spent.is_little_since(Spent { had: ms(had), waited: ms(waited) }, NEXT_TO_NOTHING);
         assert!(!is_little(0, 99), "not long enough");
         assert!(is_little(6, 94));
         assert!(!is_little(16, 244), "10 and 150");

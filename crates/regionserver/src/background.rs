@@ -398,10 +398,10 @@ impl Throttle for Paced<'_> {
         self.background.may_go_on()
     }
     fn run(&self, piece: &mut (dyn FnMut() + Send)) {
-        self.course.run(self.server.pace.is_urgent(), Instant::now(), piece);
+        self.course.run(self.server.pace.pressure(), Instant::now(), piece);
     }
     fn ends_piece(&self) -> bool {
-        self.course.is_elsewhere(self.server.pace.is_urgent(), Instant::now())
+        self.course.is_elsewhere(self.server.pace.pressure(), Instant::now())
     }
 }
 

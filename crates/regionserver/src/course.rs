@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! behind: a thread that takes what others leave: who wakes up runs there at once, and the system takes its processor for an idle one
-//!    │ some store has half the files with which flushes have to wait ──▶ beside, as long as that is so
-//!    │ it is left next to nothing (`Share`)                          ──▶ beside, for LASTS
+//!    │ some store has half the files with which flushes have to wait      ──▶ beside, as long as that is so
+//!    │ it is left too little (`Share`): next to nothing, or, while stores
+//!    │ have more files than a compaction takes, less than a quarter       ──▶ beside, for LASTS
 //! beside: the compaction's own thread, one like all others
 //! ```
 //! A thread that stands back needs a privilege to come back: each stretch behind has a thread of its own, which ends between two cells. What
@@ -13,12 +14,17 @@ use std::panic::resume_unwind;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use martite_env::share::Share;
+use martite_env::share::{NEXT_TO_NOTHING, Share};
 use martite_env::thread::stand_back;
 use parking_lot::Mutex;
 
 /// How long it goes on beside others before it stands back again.
 const LASTS: Duration = Duration::from_secs(1);
+/// From such a pressure on (`pace`) it does not wait for others.
+const URGENT: f64 = 0.5;
+/// While there is any, it waits so many times as long as it has a processor at most: it takes a third of one at its pace, four fifths
+/// of which it keeps then.
+const PRESSED: u32 = 3;
 
 /// Of one compaction.
 #[derive(Debug, Default)]
@@ -41,10 +47,10 @@ impl Default for Place {
 }
 
 impl Course {
-    /// Does a piece of the compaction where it belongs now. `is_urgent`: others wait for the compaction, or soon will.
-    pub fn run(&self, is_urgent: bool, now: Instant, piece: &mut (dyn FnMut() + Send)) {
+    /// Does a piece of the compaction where it belongs now. `pressure`: of the server's stores.
+    pub fn run(&self, pressure: f64, now: Instant, piece: &mut (dyn FnMut() + Send)) {
         let stands_back = match &*self.0.lock() {
-            Place::Beside(until) => !is_urgent && until.is_none_or(|until| now >= until),
+            Place::Beside(until) => pressure < URGENT && until.is_none_or(|until| now >= until),
             Place::Behind(_) | Place::Here => false,
         };
         if !stands_back {
@@ -83,13 +89,14 @@ impl Course {
     }
 
     /// Whether the piece under way is to end, since the compaction belongs elsewhere. By the thread that does it.
-    pub fn is_elsewhere(&self, is_urgent: bool, now: Instant) -> bool {
+    pub fn is_elsewhere(&self, pressure: f64, now: Instant) -> bool {
+        let is_urgent = pressure >= URGENT;
         let mut place = self.0.lock();
         match &mut *place {
             Place::Here => false,
             Place::Beside(until) => !is_urgent && until.is_none_or(|until| now >= until),
             Place::Behind(share) => {
-                let is_short = share.is_too_little(now);
+                let is_short = share.is_too_little(now, if pressure > 0.0 { PRESSED } else { NEXT_TO_NOTHING });
                 if is_short || is_urgent {
                     *place = Place::Beside(is_short.then_some(now + LASTS));
                 }
@@ -106,16 +113,16 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
     /// The name of the thread that does a piece, and what it found out meanwhile.
-    fn piece<T: Send>(course: &Course, is_urgent: bool, now: Instant, look: impl Fn() -> T + Sync) -> (String, T) {
+    fn piece<T: Send>(course: &Course, pressure: f64, now: Instant, look: impl Fn() -> T + Sync) -> (String, T) {
         let mut found = None;
-        course.run(is_urgent, now, &mut || {
+        course.run(pressure, now, &mut || {
             found = Some((thread::current().name().unwrap_or_default().to_owned(), look()));
         });
         found.unwrap()
     }
 
-    fn is_behind(course: &Course, is_urgent: bool, now: Instant) -> bool {
-        piece(course, is_urgent, now, || ()).0 == "compact-behind"
+    fn is_behind(course: &Course, pressure: f64, now: Instant) -> bool {
+        piece(course, pressure, now, || ()).0 == "compact-behind"
     }
 
     #[test]
@@ -124,13 +131,12 @@ mod tests {
             return;
         }
         let (course, now) = (Course::default(), Instant::now());
-        assert!(!is_behind(&course, true, now));
-        assert!(course.is_elsewhere(false, now) && !course.is_elsewhere(true, now));
-        let (thread, found) =
-            piece(&course, false, now, || [false, true, true].map(|is_urgent| course.is_elsewhere(is_urgent, now)));
+        assert!(!is_behind(&course, URGENT, now));
+        assert!(course.is_elsewhere(0.4, now) && !course.is_elsewhere(URGENT, now));
+        let look = || [0.4, URGENT, URGENT].map(|pressure| course.is_elsewhere(pressure, now));
+        let (thread, found) = piece(&course, 0.4, now, look);
         assert_eq!((&*thread, found), ("compact-behind", [false, true, false]), "the piece has to end, once");
-        assert!(is_behind(&course, false, now) && !is_behind(&course, true, now));
-        assert!(is_behind(&course, false, now));
+        assert!(is_behind(&course, 0.4, now) && !is_behind(&course, 1.5, now) && is_behind(&course, 0.0, now));
     }
 
     #[test]
@@ -148,10 +154,10 @@ mod tests {
                     }
                 });
             }
-            let (_, ended) = piece(&course, false, Instant::now(), || {
+            let (_, ended) = piece(&course, 0.0, Instant::now(), || {
                 loop {
                     let now = Instant::now();
-                    if course.is_elsewhere(false, now) {
+                    if course.is_elsewhere(0.0, now) {
                         return now;
                     }
                 }
@@ -159,14 +165,14 @@ mod tests {
             over.store(true, Relaxed);
             ended
         });
-        assert!(!is_behind(&course, false, ended + LASTS / 2) && !course.is_elsewhere(false, ended + LASTS / 2));
-        assert!(course.is_elsewhere(false, ended + LASTS) && is_behind(&course, false, ended + LASTS));
+        assert!(!is_behind(&course, 0.0, ended + LASTS / 2) && !course.is_elsewhere(0.0, ended + LASTS / 2));
+        assert!(course.is_elsewhere(0.0, ended + LASTS) && is_behind(&course, 0.0, ended + LASTS));
     }
 
     #[test]
     fn a_panic_behind_is_one_of_the_compaction() {
         let course = Course::default();
-        let run = || course.run(false, Instant::now(), &mut || panic!("as asked"));
+        let run = || course.run(0.0, Instant::now(), &mut || panic!("as asked"));
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
         assert_eq!(panic.downcast_ref(), Some(&"as asked"));
     }

@@ -29,9 +29,6 @@ const LEAST_REST_PART: u32 = 4;
 /// Longest rest at once: a server that stops, or a region that closes, waits for it.
 const LONGEST_REST: Duration = Duration::from_millis(500);
 
-/// Of the pressure with which flushes have to wait.
-const URGENT: f64 = 0.5;
-
 /// Bounds of compaction, in bytes a second (`hbase.hstore.compaction.throughput.lower.bound`, `.higher.bound`, `.offpeak`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompactionBounds {
@@ -99,9 +96,9 @@ impl Pace {
         state.due.saturating_sub(now).max(takes / LEAST_REST_PART).min(LONGEST_REST)
     }
 
-    /// Whether some store has so many files that compactions are not to wait for others.
-    pub fn is_urgent(&self) -> bool {
-        self.state.lock().pressure >= URGENT
+    /// As it was last looked for.
+    pub fn pressure(&self) -> f64 {
+        self.state.lock().pressure
     }
 }
 
@@ -137,11 +134,10 @@ mod tests {
             assert!((mib - 0.1..=mib + 2.1).contains(&found), "pressure {pressure}: {found} MiB");
         }
         let pace = Pace::new(BOUNDS);
-        for (at, pressure) in [(1, 0.5), (3, 0.49)] {
-            assert_eq!(pace.is_urgent(), at > 1);
-            pace.rest(1, Duration::from_secs(at), || Load { pressure, ..CALM });
+        for (at_ms, pressure) in [(1000, 0.5), (1999, 0.5), (2000, 0.4)] {
+            pace.rest(1, Duration::from_millis(at_ms), || Load { pressure, ..CALM });
+            assert_eq!(pace.pressure(), pressure, "at {at_ms} ms");
         }
-        assert!(!pace.is_urgent());
         let full_speed = 2e6 / 150.0 * 32.0 / 1024.0;
         assert!(written(&Pace::new(BOUNDS), (1.0, false), work) > full_speed - 1.0);
         assert!(written(&Pace::new(CompactionBounds::NONE), (0.0, false), work) > full_speed - 1.0);

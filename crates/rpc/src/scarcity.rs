@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use martite_env::share::Share;
+use martite_env::share::{NEXT_TO_NOTHING, Share};
 use martite_env::thread::RunDelay;
 
 const LASTS: Duration = Duration::from_secs(1);
@@ -62,7 +62,7 @@ thread_local! {
 /// Whether the calling thread, one that takes what others leave, has had too little since it was last asked; now and then it is seen.
 pub(crate) fn has_too_little(now: Instant) -> bool {
     SHARE.with_borrow_mut(|share| match share {
-        Some(share) => share.is_too_little(now),
+        Some(share) => share.is_too_little(now, NEXT_TO_NOTHING),
         None => {
             *share = Share::open(now).ok();
             false
