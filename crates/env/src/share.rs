@@ -11,10 +11,11 @@ pub const NEXT_TO_NOTHING: u32 = 15;
 /// Over how much of a thread's time, had or waited for, it is told.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What a thread has had of processors, and how long it waited for one.
+/// What a thread has had of processors, how long it waited for one, and how much time went by.
 #[derive(Debug)]
 pub struct Share {
     delay: RunDelay,
+    opened: Instant,
     looked: Instant,
     began: Spent,
 }
@@ -23,25 +24,27 @@ pub struct Share {
 struct Spent {
     had: Duration,
     waited: Duration,
+    all: Duration,
 }
 
 impl Share {
     /// Of the calling thread.
     pub fn open(now: Instant) -> io::Result<Share> {
         let delay = RunDelay::open()?;
-        let began = Spent { had: cpu_time(), waited: delay.read()? };
-        Ok(Share { delay, looked: now, began })
+        let began = Spent { had: cpu_time(), waited: delay.read()?, all: Duration::ZERO };
+        Ok(Share { delay, opened: now, looked: now, began })
     }
 
-    /// Whether the thread that opened it, which asks, waited more than so many times as long as it had a processor since that was last
-    /// seen, as it is now and then.
+    /// Whether the thread that opened it, which asks, has wanted a processor for half of the time at least, and waited more than so many
+    /// times as long as it had one, since that was last seen: it is now and then.
     pub fn is_too_little(&mut self, now: Instant, times: u32) -> bool {
         if now.saturating_duration_since(self.looked) < LOOK {
             return false;
         }
         self.looked = now;
         let Ok(waited) = self.delay.read() else { return false };
-        self.began.is_little_since(Spent { had: cpu_time(), waited }, times)
+        let all = now.saturating_duration_since(self.opened);
+        self.began.is_little_since(Spent { had: cpu_time(), waited, all }, times)
     }
 }
 
@@ -49,11 +52,13 @@ impl Spent {
     /// Since then, if that is long enough; the next time begins now.
     fn is_little_since(&mut self, now: Spent, times: u32) -> bool {
         let (had, waited) = (now.had.saturating_sub(self.had), now.waited.saturating_sub(self.waited));
-        if had + waited < LOOK {
+        let wanted = had + waited;
+        if wanted < LOOK {
             return false;
         }
+        let all = now.all.saturating_sub(self.all);
         *self = now;
-        had * times < waited
+        had * times < waited && wanted * 2 >= all
     }
 }
 
@@ -68,12 +73,15 @@ mod tests {
     #[test]
     fn a_fifteenth_of_what_others_have_is_enough() {
         let mut spent = Spent::default();
-        let mut is_little =
-            |had: u64, waited: u64| spent.is_little_since(Spent { had: ms(had), waited: ms(waited) }, NEXT_TO_NOTHING);
-        assert!(!is_little(0, 99), "not long enough");
-        assert!(is_little(6, 94));
-        assert!(!is_little(16, 244), "10 and 150");
-        assert!(!is_little(17, 340), "1 and 96 are not long enough");
-        assert!(is_little(17, 344), "1 and 100");
+        let mut is_little = |had: u64, waited: u64, all: u64| {
+            spent.is_little_since(Spent { had: ms(had), waited: ms(waited), all: ms(all) }, NEXT_TO_NOTHING)
+        };
+        assert!(!is_little(0, 99, 99), "not long enough");
+        assert!(is_little(6, 94, 100));
+        assert!(!is_little(16, 244, 260), "10 and 150");
+        assert!(!is_little(17, 340, 357), "1 and 96 are not long enough");
+        assert!(is_little(17, 344, 361), "1 and 100");
+        assert!(!is_little(18, 444, 565), "1 and 100 of 204: it wanted nothing for most of that");
+        assert!(is_little(19, 544, 767), "1 and 100 of 202");
     }
 }

@@ -22,8 +22,7 @@ use parking_lot::Mutex;
 const LASTS: Duration = Duration::from_secs(1);
 /// From such a pressure on (`pace`) it does not wait for others.
 const URGENT: f64 = 0.5;
-/// While there is any, it waits so many times as long as it has a processor at most: it takes a third of one at its pace, four fifths
-/// of which it keeps then.
+/// While there is any, it waits so many times as long as it has a processor at most, if it has no time to rest as its pace wants it to.
 const PRESSED: u32 = 3;
 
 /// Of one compaction.
