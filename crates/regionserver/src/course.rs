@@ -3,8 +3,8 @@
 //! ```text
 //! behind: a thread that takes what others leave: who wakes up runs there at once, and the system takes its processor for an idle one
 //!    │ some store has half the files with which flushes have to wait      ──▶ beside, as long as that is so
-//!    │ it is left too little (`Share`): next to nothing, or, while stores
-//!    │ have more files than a compaction takes, less than a quarter       ──▶ beside, for LASTS
+//!    │ it is left too little (`Share`): a fiftieth of what it wants, or a
+//!    │ quarter while stores have more files than a compaction takes       ──▶ beside, for LASTS
 //! beside: the compaction's own thread, one like all others
 //! ```
 //! A thread that stands back needs a privilege to come back: each stretch behind has a thread of its own, which ends between two cells. What
@@ -14,7 +14,7 @@ use std::panic::resume_unwind;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use martite_env::share::{NEXT_TO_NOTHING, Share};
+use martite_env::share::Share;
 use martite_env::thread::stand_back;
 use parking_lot::Mutex;
 
@@ -22,8 +22,10 @@ use parking_lot::Mutex;
 const LASTS: Duration = Duration::from_secs(1);
 /// From such a pressure on (`pace`) it does not wait for others.
 const URGENT: f64 = 0.5;
-/// While there is any, it waits so many times as long as it has a processor at most, if it has no time to rest as its pace wants it to.
+/// It waits so many times as long as it has a processor at most, if it has no time to rest as its pace wants it to: while there is any
+/// pressure, and while there is none.
 const PRESSED: u32 = 3;
+const AT_EASE: u32 = 50;
 
 /// Of one compaction.
 #[derive(Debug, Default)]
@@ -95,7 +97,7 @@ impl Course {
             Place::Here => false,
             Place::Beside(until) => !is_urgent && until.is_none_or(|until| now >= until),
             Place::Behind(share) => {
-                let is_short = share.is_too_little(now, if pressure > 0.0 { PRESSED } else { NEXT_TO_NOTHING });
+                let is_short = share.is_too_little(now, if pressure > 0.0 { PRESSED } else { AT_EASE });
                 if is_short || is_urgent {
                     *place = Place::Beside(is_short.then_some(now + LASTS));
                 }
