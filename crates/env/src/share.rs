@@ -20,8 +20,9 @@ pub struct Share {
     began: Spent,
 }
 
+/// How a thread spent a while.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spent {
+pub struct Spent {
     had: Duration,
     waited: Duration,
     all: Duration,
@@ -35,30 +36,37 @@ impl Share {
         Ok(Share { delay, opened: now, looked: now, began })
     }
 
-    /// Whether the thread that opened it, which asks, has wanted a processor for half of the time at least, and waited more than so many
-    /// times as long as it had one, since that was last seen: it is now and then.
-    pub fn is_too_little(&mut self, now: Instant, times: u32) -> bool {
+    /// By the thread that opened it: how it spent the time since this was last told, as it is now and then.
+    pub fn look(&mut self, now: Instant) -> Option<Spent> {
         if now.saturating_duration_since(self.looked) < LOOK {
-            return false;
+            return None;
         }
         self.looked = now;
-        let Ok(waited) = self.delay.read() else { return false };
-        let all = now.saturating_duration_since(self.opened);
-        self.began.is_little_since(Spent { had: cpu_time(), waited, all }, times)
+        let (had, waited, all) = (cpu_time(), self.delay.read().ok()?, now.saturating_duration_since(self.opened));
+        self.began.until(Spent { had, waited, all })
     }
 }
 
 impl Spent {
-    /// Since then, if that is long enough; the next time begins now.
-    fn is_little_since(&mut self, now: Spent, times: u32) -> bool {
+    /// Since then, if it wanted a processor for long enough; the next time begins now.
+    fn until(&mut self, now: Spent) -> Option<Spent> {
         let (had, waited) = (now.had.saturating_sub(self.had), now.waited.saturating_sub(self.waited));
-        let wanted = had + waited;
-        if wanted < LOOK {
-            return false;
+        if had + waited < LOOK {
+            return None;
         }
         let all = now.all.saturating_sub(self.all);
         *self = now;
-        had * times < waited && wanted * 2 >= all
+        Some(Spent { had, waited, all })
+    }
+
+    /// Whether it waited more than so many times as long for a processor as it had one.
+    pub fn is_too_little(&self, times: u32) -> bool {
+        self.had * times < self.waited
+    }
+
+    /// Whether it wanted one for half of the time at least.
+    pub fn is_busy(&self) -> bool {
+        (self.had + self.waited) * 2 >= self.all
     }
 }
 
@@ -74,7 +82,8 @@ mod tests {
     fn a_fifteenth_of_what_others_have_is_enough() {
         let mut spent = Spent::default();
         let mut is_little = |had: u64, waited: u64, all: u64| {
-            spent.is_little_since(Spent { had: ms(had), waited: ms(waited), all: ms(all) }, NEXT_TO_NOTHING)
+            let spent = spent.until(Spent { had: ms(had), waited: ms(waited), all: ms(all) });
+            spent.is_some_and(|spent| spent.is_too_little(NEXT_TO_NOTHING) && spent.is_busy())
         };
         assert!(!is_little(0, 99, 99), "not long enough");
         assert!(is_little(6, 94, 100));

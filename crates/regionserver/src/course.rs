@@ -97,7 +97,8 @@ impl Course {
             Place::Here => false,
             Place::Beside(until) => !is_urgent && until.is_none_or(|until| now >= until),
             Place::Behind(share) => {
-                let is_short = share.is_too_little(now, if pressure > 0.0 { PRESSED } else { AT_EASE });
+                let times = if pressure > 0.0 { PRESSED } else { AT_EASE };
+                let is_short = share.look(now).is_some_and(|spent| spent.is_too_little(times) && spent.is_busy());
                 if is_short || is_urgent {
                     *place = Place::Beside(is_short.then_some(now + LASTS));
                 }

@@ -62,7 +62,7 @@ thread_local! {
 /// Whether the calling thread, one that takes what others leave, has had too little since it was last asked; now and then it is seen.
 pub(crate) fn has_too_little(now: Instant) -> bool {
     SHARE.with_borrow_mut(|share| match share {
-        Some(share) => share.is_too_little(now, NEXT_TO_NOTHING),
+        Some(share) => share.look(now).is_some_and(|spent| spent.is_too_little(NEXT_TO_NOTHING)),
         None => {
             *share = Share::open(now).ok();
             false
