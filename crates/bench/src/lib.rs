@@ -27,6 +27,7 @@ mod pace;
 mod pe;
 mod process;
 mod profile;
+mod programs;
 mod progress;
 mod recorder;
 mod report;

@@ -96,6 +96,9 @@ pub struct Offheap {
     /// tell together. A compaction of a million rows takes half a minute each time [default: as --rounds]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=999))]
     pub beside_rounds: Option<u64>,
+    /// Other programs on the machine that want a processor all the time, once the tables are loaded
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1000))]
+    pub other_programs: u64,
     /// Threads of this process that serve the client's connections
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub client_threads: u64,

@@ -7,6 +7,7 @@ use crate::of_peak::OfPeak;
 use crate::options::Offheap;
 use crate::process::Process;
 use crate::profile::{self, Recording, Stacks};
+use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::results::{Measurement, Memory, Numbers, Report, ServerResults};
 use crate::rounds::middle;
@@ -148,6 +149,7 @@ impl Run<'_> {
             results.tables.push(table);
         }
         setup::quiet(process).await?;
+        let programs = Programs::start(self.options.other_programs).map_err(|e| Error::Setup(format!("sh: {e}")))?;
         for workload in self.options.workloads() {
             if let Some(target) = targets.iter().find(|t| t.shape == workload.shape()) {
                 self.workload(workload, target, &mut results).await?;
@@ -163,6 +165,7 @@ impl Run<'_> {
                 results.beside.extend(self.beside(target, threads).await?);
             }
         }
+        drop(programs);
         if let Some(((at_the_end, most), idle)) = process.map(|p| p.memory_mib()).transpose()?.zip(idle) {
             results.memory = Some(Memory { idle, at_the_end, most });
         }

@@ -1,6 +1,7 @@
 //! [`Share`]: whether a thread that takes what others leave ([`crate::thread::stand_back`]) is left enough.
 
 use std::io;
+use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use crate::thread::{RunDelay, cpu_time};
@@ -23,9 +24,10 @@ pub struct Share {
 /// How a thread spent a while.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {
-    had: Duration,
-    waited: Duration,
-    all: Duration,
+    pub had: Duration,
+    /// For a processor.
+    pub waited: Duration,
+    pub all: Duration,
 }
 
 impl Share {
@@ -36,27 +38,46 @@ impl Share {
         Ok(Share { delay, opened: now, looked: now, began })
     }
 
-    /// By the thread that opened it: how it spent the time since this was last told, as it is now and then.
+    /// By the thread that opened it: how it spent the time since this was last told, as it is once it wanted a processor for long enough.
     pub fn look(&mut self, now: Instant) -> Option<Spent> {
         if now.saturating_duration_since(self.looked) < LOOK {
             return None;
         }
         self.looked = now;
+        self.told(now).filter(Spent::is_enough).inspect(|spent| self.began += *spent)
+    }
+
+    /// The same, as it is whenever that was so long ago.
+    pub fn look_often(&mut self, now: Instant, every: Duration) -> Option<Spent> {
+        if now.saturating_duration_since(self.looked) < every {
+            return None;
+        }
+        self.looked = now;
+        self.told(now).inspect(|spent| self.began += *spent)
+    }
+
+    fn told(&self, now: Instant) -> Option<Spent> {
         let (had, waited, all) = (cpu_time(), self.delay.read().ok()?, now.saturating_duration_since(self.opened));
-        self.began.until(Spent { had, waited, all })
+        Some(Spent {
+            had: had.saturating_sub(self.began.had),
+            waited: waited.saturating_sub(self.began.waited),
+            all: all.saturating_sub(self.began.all),
+        })
+    }
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, more: Spent) {
+        self.had += more.had;
+        self.waited += more.waited;
+        self.all += more.all;
     }
 }
 
 impl Spent {
-    /// Since then, if it wanted a processor for long enough; the next time begins now.
-    fn until(&mut self, now: Spent) -> Option<Spent> {
-        let (had, waited) = (now.had.saturating_sub(self.had), now.waited.saturating_sub(self.waited));
-        if had + waited < LOOK {
-            return None;
-        }
-        let all = now.all.saturating_sub(self.all);
-        *self = now;
-        Some(Spent { had, waited, all })
+    /// Whether it wanted a processor for long enough to tell.
+    pub fn is_enough(&self) -> bool {
+        self.had + self.waited >= LOOK
     }
 
     /// Whether it waited more than so many times as long for a processor as it had one.
@@ -80,17 +101,33 @@ mod tests {
 
     #[test]
     fn a_fifteenth_of_what_others_have_is_enough() {
-        let mut spent = Spent::default();
-        let mut is_little = |had: u64, waited: u64, all: u64| {
-            let spent = spent.until(Spent { had: ms(had), waited: ms(waited), all: ms(all) });
-            spent.is_some_and(|spent| spent.is_too_little(NEXT_TO_NOTHING) && spent.is_busy())
+        let is_little = |had: u64, waited: u64, all: u64| {
+            let spent = Spent { had: ms(had), waited: ms(waited), all: ms(all) };
+            spent.is_enough() && spent.is_too_little(NEXT_TO_NOTHING) && spent.is_busy()
         };
         assert!(!is_little(0, 99, 99), "not long enough");
         assert!(is_little(6, 94, 100));
-        assert!(!is_little(16, 244, 260), "10 and 150");
-        assert!(!is_little(17, 340, 357), "1 and 96 are not long enough");
-        assert!(is_little(17, 344, 361), "1 and 100");
-        assert!(!is_little(18, 444, 565), "1 and 100 of 204: it wanted nothing for most of that");
-        assert!(is_little(19, 544, 767), "1 and 100 of 202");
+        assert!(!is_little(10, 150, 160));
+        assert!(!is_little(1, 96, 97), "not long enough");
+        assert!(is_little(1, 100, 101));
+        assert!(!is_little(1, 100, 204), "it wanted nothing for most of that");
+        assert!(is_little(1, 100, 202));
+    }
+
+    #[test]
+    fn what_is_told_once_is_not_told_again() {
+        let now = Instant::now();
+        let Ok(mut share) = Share::open(now) else { return };
+        while cpu_time() < share.began.had + ms(2) {}
+        let every = ms(10);
+        assert!(share.look_often(now + ms(9), every).is_none() && share.look(now + ms(99)).is_none());
+        let first = share.look_often(now + ms(10), every).unwrap();
+        assert!(first.had >= ms(2) && first.all == ms(10));
+        let second = share.look_often(now + ms(30), every).unwrap();
+        assert_eq!((second.all, cpu_time() < share.began.had), (ms(20), false));
+        while cpu_time() < share.began.had + LOOK {}
+        assert!(share.look(now + ms(129)).is_none(), "it was looked not long ago");
+        assert!(share.look(now + ms(130)).unwrap().had >= LOOK);
+        assert!(share.look(now + ms(230)).is_none_or(|spent| spent.waited >= ms(90)), "told");
     }
 }

@@ -9,8 +9,8 @@
 //! Write weight 2  clock  40  ▪▪
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
-//! Scan  threads of its own, which take what all others leave, or have a small weight where that is nothing (`scarcity`), and
-//!       make way after each slice; as many at once as there are processors, but for those that read from a disk; network threads
+//! Scan  threads of its own, which take what all others leave, or have a small weight where calls leave nothing, or an ordinary one
+//!       where it is not calls that do (`scarcity`), and make way after each slice; as many at once as there are processors, but for those that read from a disk; network threads
 //!       take scans, too (`aside`), and then fewer of these threads do
 //! Batch threads that take what all others leave; what was spawned `aside` network threads may take, too
 //! ```
@@ -34,82 +34,17 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use crate::aside::Retreat;
 use crate::hop::Behind;
 use crate::reactor::Remote;
-use crate::scarcity::{Scarcity, has_too_little};
+use crate::scarcity::Scarcity;
 use crate::{Call, Exception, others};
 
+mod class;
 mod options;
 
+pub use class::Class;
+pub(crate) use class::SCANS;
+use class::{CLASSES, Group};
 use options::processors;
 pub use options::{ClassOptions, PoolOptions};
-
-/// Kinds of work that share the pool's threads by weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// Gets and multi-gets.
-    Read = 0,
-    Scan = 1,
-    Write = 2,
-    /// Meta and system tables, and calls above priority 10.
-    Priority = 3,
-    Replication = 4,
-    /// Administration; may wait long (flush, DDL).
-    Admin = 5,
-    /// Whatever is to use only what others leave.
-    Batch = 6,
-    /// Scans, as long as others leave nothing: the pool sees to it.
-    WeightedScan = 7,
-}
-
-/// How many classes there are.
-const CLASSES: usize = 8;
-
-/// The threads that take jobs of a class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Group {
-    All = 0,
-    Scan = 1,
-    Batch = 2,
-    WeightedScan = 3,
-}
-
-impl Group {
-    /// The class, if it is one of scans.
-    fn scans(self) -> Option<Class> {
-        self.class().filter(|class| *class != Class::Batch)
-    }
-
-    /// The class, if there is only one.
-    fn class(self) -> Option<Class> {
-        match self {
-            Group::Scan => Some(Class::Scan),
-            Group::WeightedScan => Some(Class::WeightedScan),
-            Group::Batch => Some(Class::Batch),
-            Group::All => None,
-        }
-    }
-}
-
-impl Class {
-    pub const ALL: [Class; CLASSES] = [
-        Class::Read,
-        Class::Scan,
-        Class::Write,
-        Class::Priority,
-        Class::Replication,
-        Class::Admin,
-        Class::Batch,
-        Class::WeightedScan,
-    ];
-
-    fn group(self) -> Group {
-        match self {
-            Class::Scan => Group::Scan,
-            Class::WeightedScan => Group::WeightedScan,
-            Class::Batch => Group::Batch,
-            _ => Group::All,
-        }
-    }
-}
 
 /// The system charges a thread that makes way for others ([`stand_aside`]) for the whole slice that it asked for, by its weight: for
 /// this one three milliseconds of an ordinary thread's time. It is longer than a network thread's, who wakes up before its end.
@@ -133,7 +68,7 @@ struct Inner {
     state: Mutex<State>,
     aside: Arc<Waits>,
     /// What the threads of each group wait for.
-    work: [Condvar; 4],
+    work: [Condvar; 5],
     /// That run.
     scans: AtomicUsize,
     scarcity: Scarcity,
@@ -246,16 +181,17 @@ impl Pool {
             queue.max_queued = class.max_queued;
             queue.weight = u64::from(class.weight.max(1));
         }
+        let processors = processors();
         let inner = Arc::new(Inner {
             state: Mutex::new(state),
             aside: Arc::default(),
             work: Default::default(),
             scans: AtomicUsize::new(0),
-            scarcity: Scarcity::unless_told(),
+            scarcity: Scarcity::unless_told(processors),
             behind: Behind::new(),
             origin: Instant::now(),
         });
-        let mut pool = Pool { inner, processors: processors(), threads: Vec::new() };
+        let mut pool = Pool { inner, processors, threads: Vec::new() };
         for i in 0..options.threads.max(1) {
             pool.start(format!("pool-{i}"), |inner| inner.run(Group::All))?;
         }
@@ -267,11 +203,13 @@ impl Pool {
         let stand_back = martite_env::thread::stand_back;
         pool.start_behind("scan", options.scan_threads, stand_back, Group::Scan)?;
         pool.start_behind("scan-weighted", options.scan_threads, behind, Group::WeightedScan)?;
+        let prompt = martite_env::thread::be_prompt;
+        pool.start_behind("scan-ordinary", options.scan_threads, prompt, Group::OrdinaryScan)?;
         pool.start_behind("batch", options.batch_threads, stand_back, Group::Batch)?;
         Ok(Arc::new(pool))
     }
 
-    /// Threads that stand back behind others.
+    /// Threads that stand behind others, or run as `behind` says.
     fn start_behind(
         &mut self,
         name: &str,
@@ -344,15 +282,27 @@ impl Pool {
     /// Whether the scan that the calling thread of the pool does is one for threads with another weight.
     pub fn is_out_of_place(&self) -> bool {
         let now = Instant::now();
-        let here = GROUP.get();
-        self.inner.behind.review(now);
+        let Some(here) = GROUP.get() else { return false };
+        if here != Group::OrdinaryScan {
+            self.inner.behind.review(now);
+        }
         if !READS.get() {
             self.inner.note_seen(Some(now));
         }
-        if here == Some(Group::Scan) && has_too_little(now) {
-            self.inner.scarcity.begin(now);
+        if let Some(class) = here.scans() {
+            self.inner.scarcity.review(class, now);
         }
-        here.is_some_and(|here| self.inner.class_of_scan(now).group() != here)
+        self.inner.class_of_scan(now).group() != here
+    }
+
+    /// A network thread had a processor for so long for what it has to do.
+    pub(crate) fn note_calls(&self, had: Duration) {
+        self.inner.scarcity.note_calls(had);
+    }
+
+    /// So much of that was a piece of a scan, before the pool had to do with it.
+    pub fn note_scan_inline(&self, took: Duration) {
+        self.inner.scarcity.note_scans_of_calls(took);
     }
 
     /// Whether scans wait that the calling thread of the pool could do.
@@ -483,7 +433,7 @@ thread_local! {
 impl Inner {
     /// Without a lock: a thread that takes what others leave may be made to wait whenever it is.
     fn class_of_scan(&self, now: Instant) -> Class {
-        if self.scarcity.is_now(now) { Class::WeightedScan } else { Class::Scan }
+        self.scarcity.class(now)
     }
 
     fn spawn_call(self: Arc<Inner>, kind: Kind, mut call: Call, f: Box<dyn FnOnce(Call) + Send>) {
@@ -562,7 +512,7 @@ impl Inner {
     }
 
     fn wake_for_scans(&self) {
-        for class in [Class::Scan, Class::WeightedScan] {
+        for class in SCANS {
             self.of(class).notify_all();
         }
     }
@@ -621,6 +571,7 @@ impl Inner {
             self.state.lock().seen.push(seen.clone());
             SEEN.set(Some(seen));
         }
+        let mut had = Duration::ZERO;
         let mut state = self.state.lock();
         loop {
             let Some((class, Waiting { job, is_aside })) = self.next(&mut state, group) else { return };
@@ -640,8 +591,11 @@ impl Inner {
             let took = started.elapsed();
             match group {
                 Group::Batch => stand_aside(),
-                Group::Scan if has_too_little(started + took) => self.scarcity.begin(started + took),
-                _ => {}
+                Group::All => {
+                    let cpu = martite_env::thread::cpu_time();
+                    self.scarcity.note_calls(cpu.saturating_sub(std::mem::replace(&mut had, cpu)));
+                }
+                _ => self.scarcity.review(Class::ALL[class], started + took),
             }
             state = self.state.lock();
             if READS.take() {
@@ -731,7 +685,7 @@ impl State {
 
     /// The next scan for a host, if there are more than threads about to take them. If it is not for one it comes first all the same.
     fn take_scan(&mut self) -> Option<(Class, Waiting)> {
-        [Class::Scan, Class::WeightedScan].into_iter().find_map(|class| {
+        SCANS.into_iter().find_map(|class| {
             let queue = &mut self.queues[class as usize];
             let is_left = queue.jobs.len() > self.spare.saturating_sub(queue.busy());
             let next = is_left.then(|| queue.jobs.pop_front_if(|next| next.is_aside))?;
@@ -748,12 +702,9 @@ impl State {
     }
 
     fn queued(&self, class: Class) -> (usize, usize) {
-        let of = |class: Class| (self.queues[class as usize].jobs.len(), self.queues[class as usize].running);
-        let ((waiting, running), (waiting_too, running_too)) = match class {
-            Class::Scan => (of(class), of(Class::WeightedScan)),
-            _ => (of(class), (0, 0)),
-        };
-        (waiting + waiting_too, running + running_too)
+        let classes = if class == Class::Scan { &SCANS[..] } else { &[class] };
+        let queues = || classes.iter().map(|class| &self.queues[*class as usize]);
+        (queues().map(|queue| queue.jobs.len()).sum(), queues().map(|queue| queue.running).sum())
     }
 
     fn start(&mut self, class: usize) -> u64 {

@@ -640,9 +640,13 @@ impl Reactor {
         let Some(seat) = &mut self.seat else { return };
         let slots = self.slots.iter().enumerate().filter_map(|(token, slot)| Some((token, slot.as_ref()?)));
         let movable = slots.filter(|(_, slot)| slot.task.may_move());
-        let Some((picked, to)) = seat.review(self.looked, movable.map(|(token, slot)| (token, slot.spent))) else {
-            return;
-        };
+        let gift = seat.review(self.looked, movable.map(|(token, slot)| (token, slot.spent)));
+        if let Some(used) = seat.take_used()
+            && let Some(pool) = self.aside.as_ref().and_then(Aside::pool)
+        {
+            pool.note_calls(used);
+        }
+        let Some((picked, to)) = gift else { return };
         for token in picked {
             self.hand_over(token, |link| link.move_to(to));
         }

@@ -20,6 +20,8 @@ pub(crate) struct Seat {
     window: u64,
     began: Instant,
     cpu: Duration,
+    /// What it had for what it has to do, in windows of which that was not told yet.
+    used: Duration,
 }
 
 /// What a connection took in one window.
@@ -37,7 +39,17 @@ impl Seat {
         origin: Instant,
         processors: Option<usize>,
     ) -> Seat {
-        Seat { index, balance, room, origin, processors, window: 1, began: origin, cpu: Duration::ZERO }
+        Seat {
+            index,
+            balance,
+            room,
+            origin,
+            processors,
+            window: 1,
+            began: origin,
+            cpu: Duration::ZERO,
+            used: Duration::ZERO,
+        }
     }
 
     /// How many processors are left beside those that network threads need, of which this is one.
@@ -61,6 +73,11 @@ impl Seat {
         self.cpu += took;
     }
 
+    /// The processor's time that the thread has had for what it has to do, since this was last asked, as far as windows are over.
+    pub fn take_used(&mut self) -> Option<Duration> {
+        Some(std::mem::take(&mut self.used)).filter(|used| !used.is_zero())
+    }
+
     /// By the thread itself. Once a window is over it tells the others about it, and may hear that some of its `connections`
     /// are to go to another thread: which, and where.
     pub fn review(
@@ -77,6 +94,7 @@ impl Seat {
         let now_since = now.saturating_duration_since(self.origin);
         let load = (used.as_nanos() * 1000 / all.as_nanos()).min(1000) as u32;
         let window = self.window;
+        self.used += used;
         (self.cpu, self.began, self.window) = (cpu, now, window + 1);
         let gift = self.balance.tell(self.index, now_since, load, || self.room.look(now_since))?;
         let busy = connections.filter(|(_, spent)| spent.window == window).map(|(token, spent)| (token, spent.time));

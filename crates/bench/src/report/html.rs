@@ -42,7 +42,9 @@ fn about(report: &Report) -> Markup {
             "read by closed loops: a client thread has one operation under way. Each measurement " (trimmed(&three(o.seconds)))
             " s after " (trimmed(&three(o.warmup))) " s of warming up"
             @if o.rounds > 1 { ", the middle one of " (o.rounds) }
-            "; " (who_has_which(o.cores.as_ref())) ". Every answer was checked."
+            "; " (who_has_which(o.cores.as_ref()))
+            @if o.other_programs > 0 { "; beside them programs that want a processor all the time: " (o.other_programs) }
+            ". Every answer was checked."
         }
         (frame::origin(&Origin {
             machine: &report.machine,

@@ -64,6 +64,10 @@ pub fn text(report: &Report) -> String {
     let (rows, rounds) = (report.options.rows, report.options.rounds);
     let mut out = format!("{rows} rows a table. {}. {}\n", report.machine, report.date);
     out += &cores::note(report.options.cores.as_ref());
+    if report.options.other_programs > 0 {
+        out +=
+            &format!("Programs that want a processor all the time beside them: {}.\n", report.options.other_programs);
+    }
     if rounds > 1 {
         out += &format!("Each figure is of the middle one of {rounds} measurements.\n");
     }

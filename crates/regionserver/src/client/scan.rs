@@ -200,15 +200,19 @@ impl RegionServer {
         if work.toll.is_batch() && others_wait() {
             return self.scan_on_pool(Rest::Anywhere, call, work);
         }
-        loop {
+        let began = Instant::now();
+        let stepped = loop {
             match slice(&mut work, &src) {
-                Ok(Stepped::Ended(state)) => return self.finish_scan(call, *work, Some(state)),
-                Err(e) => return self.fail_scan(call, &work, e),
                 Ok(Stepped::Paused) if work.may_stay(&self.pool) => {}
-                Ok(Stepped::Paused | Stepped::Blocked) => break,
+                stepped => break stepped,
             }
+        };
+        self.pool.note_scan_inline(began.elapsed());
+        match stepped {
+            Ok(Stepped::Ended(state)) => self.finish_scan(call, *work, Some(state)),
+            Ok(Stepped::Paused | Stepped::Blocked) => self.scan_on_pool(work.rest(), call, work),
+            Err(e) => self.fail_scan(call, &work, e),
         }
-        self.scan_on_pool(work.rest(), call, work);
     }
 
     /// Queues it for the first time.

@@ -18,7 +18,7 @@ pub struct ClassOptions {
 pub struct PoolOptions {
     /// For all classes but scans and batch work.
     pub threads: usize,
-    /// That take what all others leave, and as many that have a small weight.
+    /// That take what all others leave, as many that have a small weight, and as many like all others.
     pub scan_threads: usize,
     /// That weight (0 to 19, `nice`).
     pub scan_nice: i32,
@@ -48,6 +48,7 @@ impl PoolOptions {
                 class(2, half),
                 class(2, half),
                 class(1, half),
+                class(1, scans),
                 class(1, scans),
             ],
         }

@@ -95,13 +95,13 @@ fn scans_run_on_threads_of_their_own_that_stand_back() {
     let release = hold(&pool, Class::Write, 1);
     let (done, all) = mpsc::channel();
     let nice = || rustix::process::getpriority_process(None).unwrap();
-    for class in [Class::Scan, Class::WeightedScan] {
+    for class in SCANS {
         let scan = done.clone();
         spawn(&pool, class, Box::new(move || scan.send(nice()).unwrap())).unwrap();
     }
-    let mut both = [all.recv().unwrap(), all.recv().unwrap()];
-    both.sort_unstable();
-    assert_eq!(both, [7, 19]);
+    let mut three = [all.recv().unwrap(), all.recv().unwrap(), all.recv().unwrap()];
+    three.sort_unstable();
+    assert_eq!(three, [nice(), 7, 19]);
     let (name, batch) = mpsc::channel();
     let thread = || std::thread::current().name().unwrap_or_default().to_owned();
     spawn(&pool, Class::Batch, Box::new(move || name.send(thread()).unwrap())).unwrap();
@@ -179,28 +179,44 @@ fn scans_go_where_they_get_something() {
     assert!(!is_out_of_place(Class::WeightedScan) && is_out_of_place(Class::Scan));
 }
 
+/// Of scans, after one was left next to nothing by threads that do so.
+fn class_beside(others: impl FnOnce(&Pool) + Copy + Send + Sync) -> Class {
+    let (pool, over) = (pool(1, [ANY; CLASSES]), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for _ in 0..2 * pool.processors {
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    others(&pool);
+                }
+            });
+        }
+        let (tell, told) = mpsc::channel();
+        let scans = pool.clone();
+        let scan = move || {
+            while !scans.is_out_of_place() {
+                stand_aside();
+            }
+            tell.send(scans.inner.class_of_scan(Instant::now())).unwrap();
+        };
+        spawn(&pool, Class::Scan, Box::new(scan)).unwrap();
+        let class = told.recv();
+        over.store(true, Relaxed);
+        class.unwrap()
+    })
+}
+
 #[test]
 fn a_scan_that_is_left_next_to_nothing_is_out_of_place() {
     if martite_env::thread::RunDelay::open().is_err() {
         return;
     }
-    let (pool, before) = (pool(1, [ANY; CLASSES]), Instant::now());
-    let over = Arc::new(AtomicBool::new(false));
-    let spin = |over: Arc<AtomicBool>| move || while !over.load(Relaxed) {};
-    let others: Vec<_> = (0..2 * pool.processors).map(|_| std::thread::spawn(spin(over.clone()))).collect();
-    let (tell, told) = mpsc::channel();
-    let scans = pool.clone();
-    let scan = move || {
-        while !scans.is_out_of_place() {
-            stand_aside();
-        }
-        tell.send(()).unwrap();
+    assert_eq!(class_beside(|_| ()), Class::OrdinaryScan);
+    let calls = |pool: &Pool| {
+        let before = martite_env::thread::cpu_time();
+        while martite_env::thread::cpu_time() < before + Duration::from_millis(1) {}
+        pool.note_calls(martite_env::thread::cpu_time() - before);
     };
-    spawn(&pool, Class::Scan, Box::new(scan)).unwrap();
-    told.recv().unwrap();
-    over.store(true, Relaxed);
-    others.into_iter().for_each(|other| other.join().unwrap());
-    assert_eq!(pool.inner.class_of_scan(before), Class::WeightedScan);
+    assert_eq!(class_beside(calls), Class::WeightedScan);
 }
 
 #[test]
@@ -506,7 +522,7 @@ fn play(options: [ClassOptions; CLASSES], took: [u64; CLASSES], jobs: usize) -> 
 fn thread_time_is_shared_by_weight_whatever_the_size_of_the_jobs() {
     let mut options = [ANY; CLASSES];
     options[Class::Write as usize].weight = 3;
-    let spent = play(options, [1_000, 0, 10_000, 50_000, 0, 0, 0, 0], 100_000);
+    let spent = play(options, [1_000, 0, 10_000, 50_000, 0, 0, 0, 0, 0], 100_000);
     let [read, _, write, priority, ..] = spent.map(|ns| ns as f64);
     for (what, ratio, wanted) in [("priority", priority / read, 1.0), ("write", write / read, 3.0)] {
         assert!((ratio / wanted - 1.0).abs() < 0.01, "{what}: {ratio} in {spent:?}");
