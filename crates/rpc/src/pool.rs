@@ -10,8 +10,8 @@
 //! Admin weight 1  clock 100  ▪          at most half of the threads
 //!
 //! Scan  threads of its own, which take what all others leave, or have a small weight where calls leave nothing, or an ordinary one
-//!       where it is not calls that do (`scarcity`), and make way after each slice; as many at once as there are processors, but for those that read from a disk; network threads
-//!       take scans, too (`aside`), and then fewer of these threads do
+//!       where it is not calls that do (`scarcity`), and make way after each slice; as many at once as there are processors, but for
+//!       those that read from a disk; network threads take scans, too (`aside`), and then fewer of these threads do
 //! Batch threads that take what all others leave; what was spawned `aside` network threads may take, too
 //! ```
 //! Scans have their own threads, because what delays short calls beside a scan is not a queue of ours but the system's:

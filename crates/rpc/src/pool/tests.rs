@@ -180,7 +180,7 @@ fn scans_go_where_they_get_something() {
 }
 
 /// Of scans, after one was left next to nothing by threads that do so.
-fn class_beside(others: impl FnOnce(&Pool) + Copy + Send + Sync) -> Class {
+fn class_beside(others: impl Fn(&Pool) + Sync) -> Class {
     let (pool, over) = (pool(1, [ANY; CLASSES]), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for _ in 0..2 * pool.processors {
