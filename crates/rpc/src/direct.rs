@@ -5,10 +5,14 @@
 //!                                          └ no ──▶ outbox
 //! ```
 //! To copy it on the network thread takes as long as many Gets: that has other connections, and work of low priority is to be
-//! paid for by the threads of low priority. What a network thread does aside (`aside`) it writes so itself, until others want something
+//! paid for by the threads of low priority. It leaves in pieces, larger ones if no small answers left of late: their clients would wait
+//! for the end of such a piece. What a network thread does aside (`aside`) it writes so itself, until others want something
 //! of it.
 
 use std::net::TcpStream;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use crate::others::{on_network_thread, others_wait};
 use crate::writer::Writer;
@@ -19,12 +23,66 @@ pub(crate) const LARGE_CELLS: usize = 32 << 10;
 /// thread half of that: others wait for nobody else. With that of all threads, clients had half as much again to do for large answers.
 const AT_ONCE_ON_POOL: usize = 32 << 10;
 pub(crate) const AT_ONCE: usize = 16 << 10;
+/// And where no client waits for a small answer: with 32 KiB a scan that returns a tenth of its rows took a tenth more CPU.
+const AT_ONCE_ALONE: usize = 128 << 10;
+
+/// Those of this process: all of its servers share the machine.
+pub(crate) static SMALL: LazyLock<SmallAnswers> = LazyLock::new(SmallAnswers::new);
+
+/// Whether answers leave that are not large: for so long after one, more are to be expected.
+#[derive(Debug)]
+pub(crate) struct SmallAnswers {
+    came: AtomicBool,
+    origin: Instant,
+    /// In microseconds.
+    until: AtomicU64,
+}
+
+const LATELY: Duration = Duration::from_millis(20);
+
+impl SmallAnswers {
+    fn new() -> SmallAnswers {
+        SmallAnswers { came: AtomicBool::new(false), origin: Instant::now(), until: AtomicU64::new(0) }
+    }
+
+    /// One leaves.
+    #[inline]
+    pub fn note(&self) {
+        if !self.came.load(Relaxed) {
+            self.came.store(true, Relaxed);
+        }
+    }
+
+    /// Whether any came of late. It is looked so rarely that those who note it seldom have to write.
+    pub fn are_expected(&self, now: Instant) -> bool {
+        let micros = |at: Instant| at.saturating_duration_since(self.origin).as_micros() as u64;
+        let (now_us, until) = (micros(now), self.until.load(Relaxed));
+        if micros(now + LATELY / 2) < until {
+            return true;
+        }
+        if self.came.load(Relaxed) && self.came.swap(false, Relaxed) {
+            self.until.store(micros(now + LATELY), Relaxed);
+            return true;
+        }
+        now_us < until
+    }
+}
+
+/// Bytes of the next system call.
+fn piece(on_network_thread: bool, small_answers: impl FnOnce() -> bool) -> usize {
+    match on_network_thread {
+        true => AT_ONCE,
+        false if small_answers() => AT_ONCE_ON_POOL,
+        false => AT_ONCE_ALONE,
+    }
+}
 
 /// Writes `answer` as far as the socket, which does not block, takes it; on a network thread until others wait for
 /// that, before it has begun, too: to make the answer took as long as to write a piece. Returns how far: an error is left to the connection's task, which finds it, too.
 pub(crate) fn write(socket: &TcpStream, answer: &mut Writer) -> usize {
-    let (mut sent, at_once) = (0, if on_network_thread() { AT_ONCE } else { AT_ONCE_ON_POOL });
+    let mut sent = 0;
     while !answer.is_empty() && !others_wait() {
+        let at_once = piece(on_network_thread(), || SMALL.are_expected(Instant::now()));
         if !matches!(answer.flush(socket, at_once, &mut sent), Ok(true)) {
             break;
         }
@@ -64,6 +122,24 @@ mod tests {
         assert_eq!(write(&server, &mut answer), AT_ONCE + 4);
         client.read_exact(&mut received).unwrap();
         assert!(received[..4] == *b"head" && received[4..] == cells);
+    }
+
+    #[test]
+    fn pieces_are_small_while_small_answers_leave() {
+        let (small, now) = (SmallAnswers::new(), Instant::now());
+        let at = |part: u32| now + LATELY * part / 4;
+        assert!(!small.are_expected(now));
+        small.note();
+        assert!([0, 1, 2, 3].iter().all(|part| small.are_expected(at(*part))) && !small.are_expected(at(4)));
+        small.note();
+        assert!(small.are_expected(at(5)));
+        small.note();
+        assert!(small.are_expected(at(6)) && small.came.load(Relaxed), "known without looking");
+        assert!(small.are_expected(at(8)) && !small.came.load(Relaxed));
+        assert!(small.are_expected(at(11)) && !small.are_expected(at(12)));
+        let pieces =
+            [(true, false), (true, true), (false, true), (false, false)].map(|(on, small)| piece(on, || small));
+        assert_eq!(pieces, [AT_ONCE, AT_ONCE, AT_ONCE_ON_POOL, AT_ONCE_ALONE]);
     }
 
     #[test]
