@@ -40,23 +40,20 @@ impl Share {
 
     /// By the thread that opened it: how it spent the time since this was last told, as it is once it wanted a processor for long enough.
     pub fn look(&mut self, now: Instant) -> Option<Spent> {
-        if now.saturating_duration_since(self.looked) < LOOK {
-            return None;
-        }
-        self.looked = now;
-        self.told(now).filter(Spent::is_enough).inspect(|spent| self.began += *spent)
+        self.told(now, LOOK).filter(Spent::is_enough).inspect(|spent| self.began += *spent)
     }
 
     /// The same, as it is whenever that was so long ago.
     pub fn look_often(&mut self, now: Instant, every: Duration) -> Option<Spent> {
+        self.told(now, every).inspect(|spent| self.began += *spent)
+    }
+
+    /// Since it was last told; none if it was looked less than `every` ago.
+    fn told(&mut self, now: Instant, every: Duration) -> Option<Spent> {
         if now.saturating_duration_since(self.looked) < every {
             return None;
         }
         self.looked = now;
-        self.told(now).inspect(|spent| self.began += *spent)
-    }
-
-    fn told(&self, now: Instant) -> Option<Spent> {
         let (had, waited, all) = (cpu_time(), self.delay.read().ok()?, now.saturating_duration_since(self.opened));
         Some(Spent {
             had: had.saturating_sub(self.began.had),
