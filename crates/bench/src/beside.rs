@@ -14,6 +14,8 @@ use serde::Serialize;
 pub enum Other {
     /// A connection, or several, scan the whole table again and again; no row is returned
     Scan,
+    /// The same with every row returned; the client counts their bytes, and does not look at them
+    Export,
     /// A major compaction of the table
     Compaction,
 }
@@ -36,6 +38,8 @@ pub struct Beside {
 pub enum Work {
     Scan {
         at_once: usize,
+        /// Whether every row comes back, or none.
+        returns: bool,
         /// All together.
         rows_per_s: f64,
     },
@@ -142,7 +146,7 @@ pub mod tests {
     }
 
     fn round(alone_us: f64, beside_us: f64, tenths_us: [&[u32]; 2]) -> Round {
-        let work = Work::Scan { at_once: 1, rows_per_s: 1e6 };
+        let work = Work::Scan { at_once: 1, returns: false, rows_per_s: 1e6 };
         Round { alone: seen(alone_us, tenths_us[0]), work, beside: seen(beside_us, tenths_us[1]) }
     }
 

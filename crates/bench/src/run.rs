@@ -221,10 +221,10 @@ impl Run<'_> {
                 let gets = || Workload::Get.load(target, threads);
                 let alone = self.drive(&[gets()], 1).await?;
                 let (work, beside) = match work {
-                    Other::Scan => {
-                        let at_once = self.options.beside_scans as usize;
-                        let beside = self.drive(&[gets(), full_scans(target, at_once)], 1).await?;
-                        (Work::Scan { at_once, rows_per_s: Numbers::of(&beside, 1).rows_per_s }, beside)
+                    Other::Scan | Other::Export => {
+                        let (at_once, returns) = (self.options.beside_scans as usize, *work == Other::Export);
+                        let beside = self.drive(&[gets(), full_scans(target, at_once, returns)], 1).await?;
+                        (Work::Scan { at_once, returns, rows_per_s: Numbers::of(&beside, 1).rows_per_s }, beside)
                     }
                     Other::Compaction => {
                         let compaction = setup::Compaction::start(self.server, target.shape).await?;

@@ -84,6 +84,15 @@ impl Target {
         self.regions[region].first..self.regions.get(region + 1).map_or(self.rows, |next| next.first)
     }
 
+    /// How many cells of an answer have so many bytes: all are equally long.
+    pub fn cells_in(&self, bytes: usize) -> Result<u64, Error> {
+        let cell = self.row_bytes() / self.shape.columns as u64;
+        if !(bytes as u64).is_multiple_of(cell) {
+            return Err(Error::wrong(format!("{bytes} bytes of cells, of which one has {cell}")));
+        }
+        Ok(bytes as u64 / cell)
+    }
+
     /// Bytes of a row's cells in an answer.
     pub fn row_bytes(&self) -> u64 {
         let key = martite_cell::key::KEY_OVERHEAD + rows::KEY_LEN + rows::FAMILY.len() + Shape::qualifier(0).len();

@@ -111,12 +111,15 @@ impl Workload {
     }
 }
 
-/// Scans of the whole table, none of whose rows is returned: what runs beside Gets.
-pub fn full_scans(target: &Arc<Target>, at_once: usize) -> Load<'static> {
+/// Scans of the whole table, none of whose rows is returned, or all, at which nobody looks: what runs beside Gets.
+pub fn full_scans(target: &Arc<Target>, at_once: usize, returns: bool) -> Load<'static> {
     let (address, target) = (target.address, target.clone());
-    let make: MakeOp<'static> =
-        Box::new(move |seed| Box::new(Scan::new(target.clone(), Passing::None, target.rows, seed)));
-    Load::closed(address, at_once, 1, make)
+    let make: MakeOp<'static> = Box::new(move |seed| {
+        let scan = |passing| Scan::new(target.clone(), passing, target.rows, seed);
+        Box::new(if returns { scan(Passing::All).unread() } else { scan(Passing::None) })
+    });
+    // What comes back shall not keep the client's thread from the Gets.
+    Load { stands_back: returns, ..Load::closed(address, at_once, 1, make) }
 }
 
 #[cfg(test)]

@@ -18,6 +18,9 @@ const LEAST_LENT: usize = 8 << 10;
 /// Memory that lenders keep for what they have lent, so many times as much at most.
 const MOST_HELD: usize = 4;
 
+/// A buffer that holds so much is moved once more at most, if it is known how large it may get.
+const LARGE: usize = 64 << 10;
+
 /// Cells in `u32 length | KeyValue` form, with the end of each one.
 #[derive(Debug, Default, Clone)]
 pub struct CellBuf {
@@ -30,6 +33,8 @@ pub struct CellBuf {
     /// What is lent to it.
     debt: Option<Box<Debt>>,
     lent_bytes: usize,
+    /// How large it may get; zero: that is not known.
+    most: usize,
 }
 
 /// What a buffer borrows.
@@ -100,6 +105,16 @@ impl Room {
         }
     }
 
+    /// To append so many bytes, where there may be `most`.
+    #[inline(always)]
+    fn with_room(&mut self, more: usize, most: usize) -> &mut Vec<u8> {
+        let bytes = self.own();
+        if bytes.capacity() - bytes.len() < more {
+            grow(bytes, more, most);
+        }
+        bytes
+    }
+
     /// To append to, or to cut.
     #[inline(always)]
     fn own(&mut self) -> &mut Vec<u8> {
@@ -110,6 +125,17 @@ impl Room {
             Room::Own(bytes) => bytes,
             Room::Part(_) => unreachable!("it was copied"),
         }
+    }
+}
+
+/// Room for so many bytes more, where there may be `most`: each time that a buffer of a megabyte doubles, all of it is copied.
+#[cold]
+fn grow(bytes: &mut Vec<u8>, more: usize, most: usize) {
+    let is_enough = bytes.len().saturating_add(more) <= most;
+    if bytes.len() >= LARGE && is_enough {
+        bytes.reserve_exact(most - bytes.len());
+    } else {
+        bytes.reserve(more);
     }
 }
 
@@ -129,6 +155,10 @@ impl CellBuf {
     pub fn borrowing(self, advance: usize) -> CellBuf {
         CellBuf { advance: Some(advance), ..self }
     }
+    /// It may get so large: once it is found to be large, there is room for that.
+    pub fn growing_to(self, most: usize) -> CellBuf {
+        CellBuf { most, ..self }
+    }
     /// Room for more cells.
     pub fn reserve(&mut self, bytes: usize, cells: usize) {
         self.bytes.own().reserve(bytes);
@@ -136,7 +166,9 @@ impl CellBuf {
     }
     #[inline]
     pub fn push(&mut self, cell: &CellRef<'_>) {
-        append_key_value(self.bytes.own(), cell, self.with_tags);
+        let tags_len = if self.with_tags { 2 + cell.tags.len() } else { 0 };
+        let more = 4 + cell.key_value_len() + if cell.tags.is_empty() { 0 } else { tags_len };
+        append_key_value(self.bytes.with_room(more, self.most), cell, self.with_tags);
         self.ends.push(self.bytes.len());
     }
     /// Appends a cell whose tags, if any, are not kept.
@@ -147,8 +179,7 @@ impl CellBuf {
         head[..4].copy_from_slice(&(8 + bytes.len() as u32).to_be_bytes());
         head[4..8].copy_from_slice(&(key_len as u32).to_be_bytes());
         head[8..].copy_from_slice(&((bytes.len() - key_len) as u32).to_be_bytes());
-        let out = self.bytes.own();
-        out.reserve(head.len() + bytes.len());
+        let out = self.bytes.with_room(head.len() + bytes.len(), self.most);
         out.extend_from_slice(&head);
         out.extend_from_slice(bytes);
         self.ends.push(out.len());
@@ -156,8 +187,7 @@ impl CellBuf {
     /// Appends a cell without tags as it lies elsewhere: lengths, key and value.
     #[inline(always)]
     pub fn push_key_value(&mut self, key_value: &[u8]) {
-        let out = self.bytes.own();
-        out.reserve(4 + key_value.len());
+        let out = self.bytes.with_room(4 + key_value.len(), self.most);
         out.extend_from_slice(&(key_value.len() as u32).to_be_bytes());
         out.extend_from_slice(key_value);
         self.ends.push(out.len());
@@ -363,6 +393,29 @@ mod tests {
         }
         assert_eq!((flat.bytes(), &flat.ends), (other.bytes(), &other.ends));
         assert_eq!((lying.bytes(), &lying.ends), (other.bytes(), &other.ends));
+    }
+
+    #[test]
+    fn a_large_buffer_is_moved_once() {
+        let mut one = CellBuf::new(false);
+        one.push(&OwnedCell::put(b"row", b"f", b"qual", 9, &[7; 1000]).as_ref());
+        let (key_value, most) = (&one.bytes()[4..], 2 << 20);
+        let moves = |most: usize| {
+            let mut buf = CellBuf::new(false).growing_to(most);
+            let mut rooms = Vec::new();
+            while buf.size_bytes() < 2_000_000 {
+                buf.push_key_value(key_value);
+                rooms.push(buf.bytes.own().capacity());
+            }
+            rooms.dedup();
+            rooms
+        };
+        let (doubled, known) = (moves(0), moves(most));
+        assert_eq!(known.last(), Some(&most), "{known:?}");
+        let large = |rooms: &[usize]| rooms.iter().filter(|room| **room > 2 * LARGE).count();
+        assert_eq!((large(&known), large(&doubled) > 3), (1, true), "{known:?} {doubled:?}");
+        // It may get larger than was said.
+        assert!(*moves(LARGE).last().unwrap() >= 2_000_000);
     }
 
     #[test]

@@ -65,15 +65,20 @@ fn inline_cell(cell: &CellRef<'_>) -> pb::Cell {
 /// A scan's rows lie side by side: a few blocks may be held before what is lent of them shows that.
 const ADVANCE_OF_SCAN: usize = 256 << 10;
 
+/// A scan's buffer has no room for more before it is known to need it: what HBase's client asks for by default.
+const MOST_AT_ONCE: usize = 2 << 20;
+
 /// A buffer for the answer to a client with `codec`: tags are collected only if the client will get them, and large cells stay in
 /// their blocks until they leave.
 pub fn buffer(codec: Option<Codec>) -> CellBuf {
     CellBuf::new(codec.is_some_and(Codec::carries_tags)).borrowing(0)
 }
 
-/// The same for a scan.
-pub fn scan_buffer(codec: Option<Codec>) -> CellBuf {
-    buffer(codec).borrowing(ADVANCE_OF_SCAN)
+/// The same for a scan that ends when it has found so many bytes.
+pub fn scan_buffer(codec: Option<Codec>, enough: u64) -> CellBuf {
+    let enough = usize::try_from(enough).map_or(MOST_AT_ONCE, |enough| enough.min(MOST_AT_ONCE));
+    // The last row goes beyond it.
+    buffer(codec).borrowing(ADVANCE_OF_SCAN).growing_to(enough + enough / 16)
 }
 
 /// More than this is never set aside before it is known that a row needs it.

@@ -44,6 +44,8 @@ pub struct ScannerState {
     pub scanner: RegionScanner,
     /// The last call worked for long: the next one will, too.
     pub is_long: bool,
+    /// Cells of a slice of it on a network thread, if there was any.
+    pub pace: Option<u64>,
 }
 
 struct Closed {
@@ -103,7 +105,7 @@ impl Scanners {
         Arc::new(OpenScanner {
             id: self.id_base | self.next.fetch_add(1, Ordering::Relaxed) & 0xffff_ffff,
             region: opening.region,
-            state: Mutex::new(ScannerState { scanner: opening.scanner, is_long: false }),
+            state: Mutex::new(ScannerState { scanner: opening.scanner, is_long: false, pace: None }),
             next_call_seq: AtomicU64::new(0),
             max_result_size: opening.max_result_size,
             batch: opening.batch,

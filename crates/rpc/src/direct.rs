@@ -68,6 +68,11 @@ impl SmallAnswers {
     }
 }
 
+/// Whether clients get small answers of late: they would wait for the end of anything long on the threads that make those.
+pub fn small_answers_leave() -> bool {
+    SMALL.are_expected(Instant::now())
+}
+
 /// Bytes of the next system call.
 fn piece(on_network_thread: bool, small_answers: impl FnOnce() -> bool) -> usize {
     match on_network_thread {

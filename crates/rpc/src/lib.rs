@@ -48,6 +48,7 @@ mod writer;
 pub use call::{Call, Responder};
 pub use connection::{ClientVersion, Connection};
 pub use counters::Counters;
+pub use direct::small_answers_leave;
 pub use exception::Exception;
 pub use handler::{GATHERED, Handler};
 pub use link::closings;

@@ -71,6 +71,8 @@ pub struct Scan {
     filter: Option<pb::Filter>,
     /// Compare every value, not some.
     check_all: bool,
+    /// The cells are counted, and nobody looks at them.
+    unread: bool,
     end: u64,
     stop: rows::Key,
     region: usize,
@@ -93,6 +95,7 @@ impl Scan {
             step: passing.step(),
             filter: passing.filter(),
             check_all: false,
+            unread: false,
             end: 0,
             stop: rows::key(0),
             region: 0,
@@ -107,6 +110,22 @@ impl Scan {
     /// Compares every value.
     pub fn checking_all(self) -> Scan {
         Scan { check_all: true, ..self }
+    }
+
+    /// For a client whose work must not be seen by others of its thread.
+    pub fn unread(self) -> Scan {
+        Scan { unread: true, ..self }
+    }
+
+    fn count_unread(&mut self, bytes: usize) -> Result<(), Error> {
+        let columns = self.target.shape.columns;
+        let cells = self.next_column + self.target.cells_in(bytes)? as usize;
+        self.next_row += (cells / columns) as u64 * self.step;
+        self.next_column = cells % columns;
+        if (self.next_row, self.next_column) > (self.end, 0) || self.step == 0 && cells > 0 {
+            return Err(Error::wrong("a scan returned more rows than there are in its range"));
+        }
+        Ok(())
     }
 
     /// Checks the cells that are whole; how many bytes they have.
@@ -145,6 +164,10 @@ impl Scan {
 }
 
 impl Op for Scan {
+    fn reads_cells(&self) -> bool {
+        !self.unread
+    }
+
     fn begin(&mut self, id: u32, out: &mut Vec<u8>) -> bool {
         let start = self.random.below(self.target.rows - self.span + 1);
         self.end = start + self.span;
@@ -170,6 +193,9 @@ impl Op for Scan {
                 (8, Value::Varint(flag)) => more_in_region = flag != 0,
                 _ => {}
             }
+        }
+        if self.unread {
+            self.count_unread(answer.taken)?;
         }
         if self.check_cells(answer.cells)? < answer.cells.len() {
             return Err(Error::wrong("the cell block ends in a cell"));
@@ -249,6 +275,24 @@ mod tests {
         }
         assert!(judge(&mut scan(Passing::All, &[]), false, &whole[..whole.len() - 1]).is_err());
         assert!(scan(Passing::All, &[]).some_cells(&block(1..3)).is_err());
+    }
+
+    #[test]
+    fn cells_that_nobody_looks_at_are_counted() {
+        let a_row = block(0..1).len();
+        let scan = |passing| scan(passing, &[]).unread();
+        let judge = |op: &mut Scan, rows: usize, rest: usize, more_in_region| {
+            let message = response(more_in_region);
+            op.answer(0, Answer { message: &message, cells: &[], taken: rows * a_row + rest }, &mut Vec::new())
+        };
+        let mut op = scan(Passing::All);
+        assert!(!op.reads_cells());
+        assert_eq!(judge(&mut op, 12, 0, true).unwrap(), Step::More);
+        assert_eq!(judge(&mut op, 18, 0, false).unwrap(), Step::Done { rows: 30 });
+        for (rows, rest) in [(29, 0), (31, 0), (30, 1)] {
+            assert!(judge(&mut scan(Passing::All), rows, rest, false).is_err(), "{rows} {rest}");
+        }
+        assert!(judge(&mut scan(Passing::None), 1, 0, false).is_err());
     }
 
     #[test]

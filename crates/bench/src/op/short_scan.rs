@@ -52,13 +52,8 @@ impl ShortScan {
         Ok(())
     }
 
-    /// All cells are equally long.
     fn count_unread(&mut self, bytes: usize) -> Result<(), Error> {
-        let cell = self.target.row_bytes() / self.target.shape.columns as u64;
-        if !(bytes as u64).is_multiple_of(cell) {
-            return Err(Error::wrong(format!("{bytes} bytes of cells, of which one has {cell}")));
-        }
-        self.cells += bytes as u64 / cell;
+        self.cells += self.target.cells_in(bytes)?;
         if self.cells > self.span * self.target.shape.columns as u64 {
             return Err(Error::wrong("a scan returned more rows than it was to"));
         }

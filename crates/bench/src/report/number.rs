@@ -53,8 +53,10 @@ pub fn or_dash(value: Option<f64>, write: impl Fn(f64) -> String) -> String {
 
 pub fn work(work: &Work) -> String {
     match work {
-        Work::Scan { at_once: 1, rows_per_s } => format!("a scan, {} rows/s", short(*rows_per_s)),
-        Work::Scan { at_once, rows_per_s } => format!("{at_once} scans, {} rows/s", short(*rows_per_s)),
+        Work::Scan { at_once, returns, rows_per_s } => {
+            let scans = if *at_once == 1 { "a scan".to_owned() } else { format!("{at_once} scans") };
+            format!("{scans}, {} rows/s{}", short(*rows_per_s), if *returns { " returned" } else { "" })
+        }
         Work::Compaction { outlasted: true } => "a compaction".to_owned(),
         Work::Compaction { outlasted: false } => "a compaction that ended before".to_owned(),
     }

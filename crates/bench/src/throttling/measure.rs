@@ -4,7 +4,7 @@ use super::in_turns::InTurns;
 use super::options::{Experiment, SCAN_ROWS, SIFTED_ROWS, Throttling};
 use super::plan::{self, Demand, Does, LIMITED, Limit, Part, Plan};
 use super::quotas::Quotas;
-use super::results::{Beside, Change, Crowd, Kept, Left, Run, ServerResults};
+use super::results::{AtShare, Beside, Change, Crowd, Kept, Left, Run, ServerResults};
 use crate::Error;
 use crate::drive::{Load, MakeOp, Outcome, Timing, drive};
 use crate::op::get::Get;
@@ -59,6 +59,7 @@ impl Measure<'_> {
             name: self.name.to_owned(),
             title: self.server.title.clone(),
             started_in_ms: self.server.started_in.map(|d| d.as_secs_f64() * 1e3),
+            at_share: None,
             runs: Vec::new(),
             kept: None,
             left: None,
@@ -101,18 +102,19 @@ impl Measure<'_> {
         Ok(results)
     }
 
-    /// The options with the rate of `free` that --free-share makes.
-    pub async fn at_share(&self) -> Result<Throttling, Error> {
-        let mut options = self.options.clone();
-        if let (Some(share), true) = (options.free_share, options.wants_capacity()) {
-            // An open loop costs this program more than a closed one, and both share the machine: the closed one tells how much to
-            // want, the open one how much of it can be had.
-            let busy = self.run(&plan::busy(self.options), true).await?;
-            options.free_rate = 2.0 * busy.operations_per_s.max(1.0);
-            let most = self.run(&plan::alone(&options), false).await?;
-            options.free_rate = (share * most.operations_per_s).max(1.0);
+    /// The rate of `free` that --free-share makes.
+    pub async fn at_share(&self) -> Result<Option<AtShare>, Error> {
+        let (Some(share), true) = (self.options.free_share, self.options.wants_capacity()) else { return Ok(None) };
+        // Closed loops tell how many there are at most: fewer that are due one by one take the processor as much.
+        let busy = self.run(&plan::busy(self.options), true).await?;
+        let mut at = AtShare { per_s: share * busy.operations_per_s, taken: share };
+        for _ in 0..plan::LOOKS_FOR_SHARE {
+            at.per_s = nearer(at.per_s, share, at.taken);
+            let options = Throttling { free_rate: at.per_s, ..self.options.clone() };
+            let left = self.run(&Plan { rest: true, ..plan::alone(&options) }, false).await?.rest;
+            at.taken = 1.0 - left.unwrap_or(0.0);
         }
-        Ok(options)
+        Ok(Some(at))
     }
 
     async fn run(&self, plan: &Plan, first: bool) -> Result<Run, Error> {
@@ -322,6 +324,12 @@ impl Measure<'_> {
     }
 }
 
+/// A rate whose operations take about such a share of the processor, after they took so much of it. An operation takes less the more
+/// there are, so that it comes nearer from both sides and not beyond.
+fn nearer(rate: f64, share: f64, taken: f64) -> f64 {
+    (rate * share / taken.max(share / 10.0)).max(1.0)
+}
+
 /// When the limited user, whose load is the first, had a new rate.
 fn followed(set: &Set, outcome: &Outcome) -> Change {
     let at = set.done.saturating_duration_since(outcome.began);
@@ -335,5 +343,25 @@ fn followed(set: &Set, outcome: &Outcome) -> Change {
         at_s: at.as_secs_f64(),
         set_in_ms: ms(set.done - set.asked),
         followed_after_ms: bin.map(|bin| ms((BIN * bin as u32).saturating_sub(at))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_the_processor_is_come_near_from_both_sides() {
+        // All of it from 140,000 on; fewer take more each.
+        let taken = |rate: f64| (rate / 140_000.0).powf(0.8).min(1.0);
+        for (busy, share) in [(400_000.0, 0.7), (200_000.0, 0.9), (100_000.0, 0.1)] {
+            let mut rate = share * busy;
+            for _ in 1..plan::LOOKS_FOR_SHARE {
+                rate = nearer(rate, share, taken(rate));
+            }
+            assert!((taken(rate) - share).abs() < 0.03, "{busy} {share}: {rate} {}", taken(rate));
+        }
+        // It has to be some rate even where nothing was told.
+        assert_eq!((nearer(100.0, 0.5, 0.0), nearer(0.0, 0.7, 1.0)), (1000.0, 1.0));
     }
 }

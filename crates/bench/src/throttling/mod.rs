@@ -23,7 +23,7 @@ use crate::{Error, report, setup};
 use measure::Measure;
 use options::{Experiment, Throttling};
 use quotas::Quotas;
-use results::Report;
+use results::{Report, ServerResults};
 use std::sync::Arc;
 use switched::Switched;
 
@@ -61,11 +61,12 @@ async fn measure(options: &Throttling) -> Result<Report, Error> {
         let (name, shared) = (spec.name(), quotas.clone());
         let measure = Measure { name, server: &server, target, quotas: shared, options, progress: &progress };
         let at_share = measure.at_share().await?;
-        let measure = Measure { options: &at_share, ..measure };
+        let free_rate = at_share.map_or(options.free_rate, |at| at.per_s);
+        let measure = Measure { options: &Throttling { free_rate, ..options.clone() }, ..measure };
         let results = measure.all().await;
         // A server that goes on without this benchmark shall not keep its limits, whatever came of it.
         let lifted = quotas.lift_all().await;
-        let mut results = results?;
+        let mut results = ServerResults { at_share, ..results? };
         lifted?;
         if options.has(Experiment::Switched) && *spec == Spec::Martite {
             results.switched = without_quotas(&measure, spec, settings).await?;

@@ -126,8 +126,8 @@ pub struct Throttling {
     /// Gets a second of `free` in an open loop
     #[arg(long, default_value_t = 2000.0)]
     pub free_rate: f64,
-    /// Gets a second of `free` in `isolation` and `priority`: this part of what the server can do, which is measured first, on eight
-    /// connections at least (instead of --free-rate)
+    /// Gets a second of `free` in `isolation` and `priority`: so many that they take this share of the server's cores, as several runs
+    /// tell that are made first; on eight connections at least (instead of --free-rate)
     #[arg(long, value_name = "SHARE")]
     pub free_share: Option<f64>,
     /// Batch work of `priority`
@@ -197,7 +197,7 @@ impl Throttling {
         self.experiments().contains(&experiment)
     }
 
-    /// Whether what the server can do has to be known for `free`.
+    /// Whether what Gets take of the processor has to be known for `free`.
     pub fn wants_capacity(&self) -> bool {
         let uses = self.has(Experiment::Isolation) || self.has(Experiment::Priority);
         uses && self.free_share.is_some()

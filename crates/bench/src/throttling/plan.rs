@@ -218,6 +218,10 @@ pub fn busy(options: &Throttling) -> Plan {
     Plan { experiment: Experiment::Switched, limited: None, free, limit: None, rest: false }
 }
 
+/// Runs of `free` alone, each of which tells what share of the processor its rate takes: after so many it is within a few hundredths
+/// of what --free-share asks for.
+pub const LOOKS_FOR_SHARE: usize = 5;
+
 /// What `free` does alone.
 pub fn alone(options: &Throttling) -> Plan {
     Plan { experiment: Experiment::Isolation, limited: None, free: free_gets(options), limit: None, rest: false }
@@ -297,7 +301,7 @@ pub fn count(options: &Throttling) -> usize {
     let rounds = if options.beside_rounds > 1 { options.beside_rounds as usize } else { 0 };
     has(Experiment::Study, study(options).len())
         + has(Experiment::Total, 3 * options.total_rounds as usize + capacity)
-        + 2 * usize::from(options.wants_capacity())
+        + (1 + LOOKS_FOR_SHARE) * usize::from(options.wants_capacity())
         + if limits > 0 { 1 + limits } else { 0 }
         + has(Experiment::Isolation, 2 * rounds)
         + has(Experiment::Priority, 4 + 4 * rounds)
@@ -369,7 +373,7 @@ mod tests {
     fn runs_are_counted() {
         assert_eq!(count(&options(&["--experiments", "users"])), 1);
         assert_eq!(count(&options(&["--experiments", "total"])), 7);
-        assert_eq!(count(&options(&["--experiments", "priority", "--free-share", "0.7"])), 6);
+        assert_eq!(count(&options(&["--experiments", "priority", "--free-share", "0.7"])), 10);
         assert_eq!(count(&options(&["--experiments", "rows", "--row-limits", "1,2,3"])), 4);
         assert_eq!(count(&options(&["--experiments", "isolation,priority", "--beside-rounds", "4"])), 2 + 8 + 4 + 16);
         assert_eq!(count(&options(&[])), 12 + 6 + 1 + 7 + 1 + 1 + 1 + 1 + 4 + 1 + 1 + 3);

@@ -28,6 +28,7 @@ pub struct ServerResults {
     pub name: String,
     pub title: String,
     pub started_in_ms: Option<f64>,
+    pub at_share: Option<AtShare>,
     pub runs: Vec<Run>,
     pub kept: Option<Kept>,
     pub left: Option<Left>,
@@ -36,6 +37,15 @@ pub struct ServerResults {
     pub changes: Vec<Change>,
     pub crowd: Option<Crowd>,
     pub switched: Option<Switched>,
+}
+
+/// Where --free-share led.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct AtShare {
+    /// Gets a second of `free`.
+    pub per_s: f64,
+    /// Share of the server's cores that they take alone.
+    pub taken: f64,
 }
 
 /// One run of one or two users.
@@ -444,6 +454,7 @@ pub mod tests {
                 name: name.to_owned(),
                 title: format!("{name} <1>"),
                 started_in_ms: Some(31.4),
+                at_share: Some(AtShare { per_s: 98_765.0, taken: 0.705 }),
                 runs: plans.iter().map(run).collect(),
                 kept: Some(Kept {
                     of_both: Rounds::of([(0.99, 1.0), (1.0, 1.0)]).unwrap(),

@@ -3,7 +3,7 @@
 use super::in_turns::{Around, InTurns};
 use super::options::Experiment;
 use super::plan::{Limit, Unit};
-use super::results::{Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
+use super::results::{AtShare, Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
 use super::switched::Switched;
 use crate::cores;
 use crate::report::number::{or_dash, share, short, three, time, trimmed};
@@ -164,6 +164,15 @@ pub fn crowd(crowd: &Crowd) -> String {
     )
 }
 
+/// What the other user did.
+pub fn at_share(at: &AtShare) -> String {
+    format!(
+        "`free` in isolation and priority: {} Gets/s, which alone take {} of the server's cores",
+        short(at.per_s),
+        three(at.taken)
+    )
+}
+
 /// What a limit left of the total.
 pub fn kept(kept: &Kept) -> String {
     let Kept { of_both, of_alone } = kept;
@@ -233,9 +242,12 @@ pub fn switched(switched: &Switched) -> String {
 
 /// The lines under the tables.
 pub fn remarks(server: &ServerResults) -> Vec<String> {
+    let at_share = server.at_share.as_ref().map(at_share);
     let kept = server.kept.as_ref().map(kept);
     let left = server.left.as_ref().map(left);
-    kept.into_iter()
+    at_share
+        .into_iter()
+        .chain(kept)
         .chain(left)
         .chain(server.in_turns.iter().map(in_turns))
         .chain(server.changes.iter().map(change))
@@ -277,6 +289,7 @@ mod tests {
         for said in ["5000 rows/s", "scan+get", "open", "300 rows/s", "5 K rows/s", "1.000", "yes"] {
             assert!(line.contains(said), "{said}: {line}");
         }
+        assert!(text.contains(" 98.8 K Gets/s, which alone take 0.705 of the server's cores"), "{text}");
         assert!(text.contains("limit 1000 → 500 req/s: set in 3.00 ms, followed after 100 ms"), "{text}");
         assert!(text.contains("2 users with 1000 req/s each: observed ÷ limit 0.900 (least)"), "{text}");
         let said =

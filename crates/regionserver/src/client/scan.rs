@@ -14,7 +14,9 @@ use martite_hfile::{BlockSource, Step};
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
 use martite_region::{Region, RegionError, ScanEnd, ScanLimits, ScanOutput, ScanState};
-use martite_rpc::{Call, Class, Pool, Position, Rest, on_network_thread, others_wait, stand_aside};
+use martite_rpc::{
+    Call, Class, Pool, Position, Rest, on_network_thread, others_wait, small_answers_leave, stand_aside,
+};
 use pb::Message;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,8 +24,10 @@ use std::time::{Duration, Instant};
 
 /// How long a call may run on the network thread before it goes to the pool, if nobody waits for that thread.
 const INLINE: Duration = Duration::from_micros(100);
-/// Cells of the first slice on a network thread, and how long another one is about.
+/// Cells of a scanner's first slice on a network thread, if a filter looks at them, and if all are returned, which may be large; and
+/// how long another slice is about.
 const FIRST_INLINE_CELLS: u64 = 250;
+const FIRST_RETURNED_CELLS: u64 = 32;
 const INLINE_SLICE: Duration = Duration::from_micros(12);
 /// How long it may if others wait for that thread: a short scan is to end there all the same. One whose filter refuses rows tends to
 /// be long, and goes at once, as does one of low priority.
@@ -44,7 +48,7 @@ const ASIDE: Duration = Duration::from_micros(200);
 const ASIDE_SLICE: Duration = Duration::from_micros(8);
 /// After it found a block that is not in memory it stays on the pool for so long: more of that kind may follow.
 const AFTER_BLOCKED: Duration = Duration::from_millis(10);
-/// One that has found so many bytes to return is left to the pool.
+/// One that has found so many bytes to return is left to the pool, if no small answers leave.
 const LARGE_ANSWER: usize = 8 << 10;
 /// Cells of the first such slice; of the shortest and of the longest of any on a network thread.
 const FIRST_ASIDE_CELLS: u64 = 10;
@@ -84,12 +88,13 @@ impl Work {
         stays(self.started.elapsed(), makes_way, || pool.scans_wait() || others_wait())
     }
 
-    /// Where it goes on: more blocks that are not in memory may follow on one. Large answers are made and written with fewer turns by
-    /// threads that nobody else calls; batch work is done aside all the same.
     fn rest(&self) -> Rest {
-        let is_large = self.out.cells.size_bytes() > LARGE_ANSWER && !self.toll.is_batch();
         let may_block = self.blocked.is_some_and(|at| at.elapsed() <= AFTER_BLOCKED);
-        if is_large || may_block { Rest::OnPool } else { Rest::Anywhere }
+        if may_block {
+            Rest::OnPool
+        } else {
+            rest(self.out.cells.size_bytes(), self.toll.is_batch(), small_answers_leave)
+        }
     }
 
     /// The last slice, on a network thread, took so long.
@@ -98,6 +103,20 @@ impl Work {
         self.cells_on_pool = first_on_pool(self.cells, took);
         self.cells = next_slice(self.cells, took, wanted, INLINE_CELLS);
     }
+}
+
+/// Where one goes on that has found so many bytes: after a block that is not in memory more may follow ([`AFTER_BLOCKED`]). Large answers
+/// are made and written with fewer turns by threads that nobody else calls; but clients who wait for small ones would wait for the slices of
+/// such a thread, where no processor is left for it. Batch work is done aside all the same.
+fn rest(bytes: usize, is_batch: bool, small_answers_leave: impl FnOnce() -> bool) -> Rest {
+    let is_large = bytes > LARGE_ANSWER && !is_batch && !small_answers_leave();
+    if is_large { Rest::OnPool } else { Rest::Anywhere }
+}
+
+/// Cells of a call's first slice on a network thread: as the call before on its scanner says, or as fits what rows may be.
+fn first_cells(pace: Option<u64>, filters: bool, is_batch: bool) -> u64 {
+    let cells = pace.unwrap_or(if filters { FIRST_INLINE_CELLS } else { FIRST_RETURNED_CELLS });
+    if is_batch { cells.min(FIRST_ASIDE_CELLS) } else { cells }
 }
 
 /// The rule for a scan that has worked so long, and makes way for others at once or not. Whether others wait is asked if it matters
@@ -456,8 +475,12 @@ impl RegionServer {
             pause_after_cells: 0,
         };
         let give_up = may_heartbeat.then(|| call.received + self.scan_time_limit(call));
-        let cells = if toll.is_batch() { FIRST_ASIDE_CELLS } else { FIRST_INLINE_CELLS };
-        let out = ScanOutput { cells: result::scan_buffer(call.conn.codec), ..ScanOutput::new(false) };
+        let filters = request.scan.as_ref().is_some_and(|scan| scan.filter.is_some());
+        let pace = scanner.state.lock().pace;
+        let cells = first_cells(pace, filters, toll.is_batch());
+        // On a network thread others would wait while a buffer that has doubled is copied. Where nobody does, it is not worth the memory.
+        let at_once = if small_answers_leave() { size_bytes } else { 0 };
+        let out = ScanOutput { cells: result::scan_buffer(call.conn.codec, at_once), ..ScanOutput::new(false) };
         Work {
             request,
             scanner,
@@ -502,7 +525,7 @@ impl RegionServer {
     }
 
     fn finish_scan(&self, mut call: Call, work: Work, state: Option<ScanState>) {
-        let Work { request, scanner, out, mut response, toll, may_heartbeat, close, started, .. } = work;
+        let Work { request, scanner, out, mut response, toll, may_heartbeat, close, started, cells, .. } = work;
         let empty = out.results.is_empty();
         drop(toll);
         response.stale = scanner.stale.then_some(true);
@@ -519,7 +542,10 @@ impl RegionServer {
                 }
             }
         }
-        scanner.state.lock().is_long = started.elapsed() >= INLINE;
+        {
+            let mut state = scanner.state.lock();
+            (state.is_long, state.pace) = (started.elapsed() >= INLINE, Some(cells));
+        }
         let more = *response.more_results.get_or_insert(true);
         if close || !more || response.more_results_in_region == Some(false) {
             self.scanners.close(&scanner, false);
@@ -687,6 +713,23 @@ mod tests {
         assert_eq!([from_thread(250, 25), from_thread(1_000, 0)], [1_000, 20_000]);
         // Eight scans for each processor.
         assert_eq!(settles_at(FIRST_ON_POOL_CELLS, |cells, took| next_on_pool(cells, took, 8), 150), 4_000);
+    }
+
+    #[test]
+    fn a_calls_first_slice_is_short_whatever_its_rows_are() {
+        assert_eq!(first_cells(None, true, false), FIRST_INLINE_CELLS);
+        assert_eq!(first_cells(None, false, false), FIRST_RETURNED_CELLS);
+        assert_eq!([true, false].map(|filters| first_cells(Some(17), filters, false)), [17, 17]);
+        assert_eq!([None, Some(1_000), Some(4)].map(|pace| first_cells(pace, true, true)), [10, 10, 4]);
+    }
+
+    #[test]
+    fn a_large_answer_is_left_to_the_pool_if_no_small_ones_leave() {
+        let of = |bytes, is_batch, small| rest(bytes, is_batch, || small);
+        assert_eq!(of(LARGE_ANSWER + 1, false, false), Rest::OnPool);
+        assert_eq!(of(LARGE_ANSWER + 1, false, true), Rest::Anywhere);
+        let unasked = |bytes, is_batch| rest(bytes, is_batch, || panic!("asked in vain"));
+        assert_eq!([unasked(LARGE_ANSWER, false), unasked(LARGE_ANSWER + 1, true)], [Rest::Anywhere; 2]);
     }
 
     #[test]
