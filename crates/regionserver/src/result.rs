@@ -74,7 +74,7 @@ pub fn buffer(codec: Option<Codec>) -> CellBuf {
     CellBuf::new(codec.is_some_and(Codec::carries_tags)).borrowing(0)
 }
 
-/// The same for a scan that ends when it has found so many bytes.
+/// The same for a scan that ends when it has found so many bytes; 0: its buffer grows as others do.
 pub fn scan_buffer(codec: Option<Codec>, enough: u64) -> CellBuf {
     let enough = usize::try_from(enough).map_or(MOST_AT_ONCE, |enough| enough.min(MOST_AT_ONCE));
     // The last row goes beyond it.

@@ -44,7 +44,7 @@ pub struct ScannerState {
     pub scanner: RegionScanner,
     /// The last call worked for long: the next one will, too.
     pub is_long: bool,
-    /// Cells of a slice of it on a network thread, if there was any.
+    /// Cells of a slice on a network thread, as the last call left it; none before the first.
     pub pace: Option<u64>,
 }
 

@@ -87,7 +87,7 @@ fn piece(on_network_thread: bool, small_answers: impl FnOnce() -> bool) -> usize
 pub(crate) fn write(socket: &TcpStream, answer: &mut Writer) -> usize {
     let mut sent = 0;
     while !answer.is_empty() && !others_wait() {
-        let at_once = piece(on_network_thread(), || SMALL.are_expected(Instant::now()));
+        let at_once = piece(on_network_thread(), small_answers_leave);
         if !matches!(answer.flush(socket, at_once, &mut sent), Ok(true)) {
             break;
         }
