@@ -10,6 +10,7 @@ use martite_env::disk_time;
 use martite_metrics::Waits;
 use martite_proto::Message;
 
+use crate::direct::{LARGE_CELLS, SMALL};
 use crate::header::{MAX_ANSWER_HEAD, exception_frame, put_answer_head};
 use crate::outbox::Outbox;
 use crate::writer::{Chunk, chunks};
@@ -80,6 +81,7 @@ pub struct Responder {
     /// Time of reads from the disk.
     pub(crate) disk: Duration,
     took: Option<Duration>,
+    is_part: bool,
     ended: bool,
 }
 
@@ -91,7 +93,21 @@ impl Responder {
         conn.link.server.shards[shard].enqueue(size_bytes);
         let (timed, shard) = (timed as u32, shard as u32);
         let none = Duration::ZERO;
-        Responder { conn, id, size_bytes, timed, shard, received, waited: none, disk: none, took: None, ended: false }
+        let (waited, disk, took) = (none, none, None);
+        Responder { conn, id, size_bytes, timed, shard, received, waited, disk, took, is_part: false, ended: false }
+    }
+
+    /// The call is a part of longer work: that its answer is small does not tell that its client waits for small ones.
+    pub fn is_part(&mut self) {
+        self.is_part = true;
+    }
+
+    /// Its answer leaves.
+    #[inline]
+    fn note_size(&self, bytes: usize) {
+        if bytes < LARGE_CELLS && !self.is_part {
+            SMALL.note();
+        }
     }
 
     /// Time from the read that brought the call until now, when its answer is ready: asked once, it is the call's time
@@ -149,6 +165,7 @@ impl Responder {
             return self.fail(too_large(message.len() + cells.len()));
         }
         self.end();
+        self.note_size(message.len() + cells.len());
         let link = &self.conn.link;
         let sent = link.outbox.push_chunks([head, message].map(Chunk::Own).into_iter().chain(chunks(cells)));
         link.counters().sent_bytes.fetch_add(sent as u64, Relaxed);
@@ -165,6 +182,7 @@ impl Responder {
         }
         self.end();
         let (id, cells_len) = (self.id, cells.len());
+        self.note_size(cells_len);
         let link = &self.conn.link;
         let sent = link.outbox.push(
             |out| {

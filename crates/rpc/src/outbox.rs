@@ -148,11 +148,7 @@ impl Outbox {
     /// The socket, if who made an answer of so many bytes is to write it; it is theirs then.
     #[inline]
     fn direct(&self, state: &mut State, bytes: usize) -> Option<Arc<TcpStream>> {
-        if bytes < LARGE_CELLS {
-            direct::SMALL.note();
-            return None;
-        }
-        if state.awake || state.writing || self.bytes() > 0 {
+        if bytes < LARGE_CELLS || state.awake || state.writing || self.bytes() > 0 {
             return None;
         }
         let socket = state.direct.clone();
@@ -424,12 +420,6 @@ mod tests {
         fn wakes(&self) -> u32 {
             self.wakes.0.load(Relaxed)
         }
-    }
-
-    #[test]
-    fn a_small_answer_has_large_ones_leave_in_small_pieces() {
-        Outbox::default().push(|head| head.push(1), CellBlock::default());
-        assert!(direct::SMALL.are_expected(std::time::Instant::now()));
     }
 
     #[test]

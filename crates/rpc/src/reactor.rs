@@ -186,8 +186,9 @@ pub(crate) struct Reactor {
     mail: Vec<Mail>,
     /// None during one.
     turn: Option<Box<Turn>>,
-    /// The last look at the sockets.
+    /// The last look at the sockets. The next one is due, whatever is ready: a part of something long was done.
     looked: Instant,
+    owes_look: bool,
     /// `None`: the thread stands back, and connections without work of low priority belong to others.
     seat: Option<Seat>,
     /// None: it has no time for others' work.
@@ -241,6 +242,7 @@ impl Reactor {
             mail: Vec::new(),
             turn: None,
             looked: Instant::now(),
+            owes_look: false,
             seat,
             aside: None,
             hop: None,
@@ -337,9 +339,9 @@ impl Reactor {
 
     /// Looks at the sockets; waits for them if there is nothing else to do.
     fn look(&mut self) -> io::Result<()> {
-        let mut has_aside = false;
+        let (mut has_aside, owes_look) = (false, std::mem::take(&mut self.owes_look));
         let wait = if !self.shared.asleep.load(SeqCst) {
-            if !self.ready.is_empty() && self.looked.elapsed() < BLIND {
+            if !self.ready.is_empty() && !owes_look && self.looked.elapsed() < BLIND {
                 return Ok(());
             }
             Some(Duration::ZERO)
@@ -416,6 +418,7 @@ impl Reactor {
         let (Some(aside), guests) = (&mut self.aside, !self.guests.is_empty()) else { return };
         others::note_connections(!self.ready.is_empty());
         let took = aside.work_between(self.looked, guests);
+        self.owes_look |= !took.is_zero();
         let is_short = aside.is_short_of_time(self.looked, guests);
         if let Some(seat) = &mut self.seat {
             seat.set_aside(took);
@@ -540,6 +543,8 @@ impl Reactor {
                 Belongs::Home => self.hand_over(token, |link| link.thread(false)),
             }
         }
+        // Others come before those who are about to write another piece of what was begun.
+        turn.tokens.sort_by_key(|token| self.has_rest(*token));
         // The first ones' answers leave with the last's.
         others::note_connections(turn.tokens.len() > 1 || !self.ready.is_empty());
         self.run_turn(turn);
@@ -550,6 +555,10 @@ impl Reactor {
         let (mut began, mut unsent) = (Instant::now(), 0);
         let mut before = began;
         for place in 0..turn.tokens.len() {
+            if place > unsent && self.has_rest(turn.tokens[place]) {
+                self.write(&mut turn, unsent..place);
+                (began, unsent) = (Instant::now(), place);
+            }
             self.step(&mut turn, place);
             let now = Instant::now();
             if let (Some(seat), Some(slot)) = (&self.seat, &mut self.slots[turn.tokens[place]])
@@ -580,6 +589,10 @@ impl Reactor {
         }
         turn.tokens.clear();
         self.turn = Some(turn);
+    }
+
+    fn has_rest(&self, token: usize) -> bool {
+        self.slots[token].as_ref().is_some_and(|slot| slot.task.has_rest())
     }
 
     fn step(&mut self, turn: &mut Turn, place: usize) {
@@ -614,7 +627,10 @@ impl Reactor {
             });
             match next {
                 Ok(Next::Rest) => {}
-                Ok(Next::Again) => self.make_ready(token),
+                Ok(Next::Again) => {
+                    self.owes_look |= self.has_rest(token);
+                    self.make_ready(token);
+                }
                 Ok(Next::Closed) => self.close(token, None),
                 Err(e) => self.close(token, Some(e)),
             }

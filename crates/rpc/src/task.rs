@@ -150,7 +150,7 @@ impl Task {
     }
 
     /// Whether the last step has left something that the socket may take.
-    fn has_rest(&self) -> bool {
+    pub fn has_rest(&self) -> bool {
         !self.writer.is_empty() && self.socket.is_writable()
     }
 

@@ -128,8 +128,7 @@ fn stays(worked: Duration, makes_way: bool, others_wait: impl FnOnce() -> bool) 
 
 /// Cells of the first slice on the pool, after one of so many took so long on a network thread.
 fn first_on_pool(cells: u64, took: Duration) -> u64 {
-    let wanted = u128::from(cells) * ON_POOL_SLICE.as_nanos() / took.as_nanos().max(1);
-    u64::try_from(wanted).unwrap_or(u64::MAX).clamp(*ON_POOL_CELLS.start(), *ON_POOL_CELLS.end())
+    fitting(cells, took, ON_POOL_SLICE).clamp(*ON_POOL_CELLS.start(), *ON_POOL_CELLS.end())
 }
 
 /// Cells of the next slice on the pool, where so many run for each processor, after one of so many took so long.
@@ -139,12 +138,13 @@ fn next_on_pool(cells: u64, took: Duration, crowd: usize) -> u64 {
 
 /// Cells of the next slice, which is to take about `wanted`, after one of so many took so long.
 fn next_slice(cells: u64, took: Duration, wanted: Duration, bounds: std::ops::RangeInclusive<u64>) -> u64 {
-    let next = match took {
-        _ if took > wanted * 2 => cells / 2,
-        _ if took < wanted / 2 => cells * 2,
-        _ => cells,
-    };
-    next.clamp(*bounds.start(), *bounds.end())
+    fitting(cells, took, wanted).clamp(cells / 2, cells.saturating_mul(2)).clamp(*bounds.start(), *bounds.end())
+}
+
+/// Cells that take so long as is wanted, if so many took so long.
+fn fitting(cells: u64, took: Duration, wanted: Duration) -> u64 {
+    let cells = u128::from(cells) * wanted.as_nanos() / took.as_nanos().max(1);
+    u64::try_from(cells).unwrap_or(u64::MAX)
 }
 
 /// What a request names.
@@ -199,8 +199,11 @@ impl RegionServer {
     }
 
     /// Its turn has come.
-    fn run_scan(self: &Arc<Self>, call: Call, toll: Toll, request: pb::ScanRequest, named: Named) {
+    fn run_scan(self: &Arc<Self>, mut call: Call, toll: Toll, request: pb::ScanRequest, named: Named) {
         self.stats.scan.hit();
+        if !is_short(&request) {
+            call.responder.is_part();
+        }
         let mut work = match self.open_work(&call, toll, request, named) {
             Err(fault) => return call.responder.fail(fault.into_exception()),
             Ok(Opened::Answer(response)) => return call.responder.ok(&response, Vec::new()),
@@ -235,7 +238,8 @@ impl RegionServer {
     }
 
     /// Queues it for the first time.
-    fn scan_on_pool(self: &Arc<Self>, rest: Rest, call: Call, work: Box<Work>) {
+    fn scan_on_pool(self: &Arc<Self>, rest: Rest, mut call: Call, work: Box<Work>) {
+        call.responder.is_part();
         let (pool, class) = (self.pool.clone(), work.toll.class(Class::Scan));
         pool.spawn_rest(class, Position::New, rest, call, self.rest_of_scan(work));
     }
@@ -563,6 +567,11 @@ impl RegionServer {
     }
 }
 
+/// Whether its client wants but few rows, by this call. Else a small answer is the rest of a region, or the beginning of a scan.
+fn is_short(request: &pb::ScanRequest) -> bool {
+    request.scanner_id.is_none() && request.limit_of_rows.is_some_and(|rows| rows > 0)
+}
+
 /// Rows that a request asks for; 0: only to open, renew or close.
 fn rows_wanted(request: &pb::ScanRequest) -> u64 {
     let close = request.close_scanner.unwrap_or(false);
@@ -699,11 +708,11 @@ mod tests {
 
     #[test]
     fn slices_take_about_as_long_whatever_the_cells_are() {
-        for (cell_ns, cells) in [(0, 1_000), (10, 640), (100, 40), (500, 10), (2_000, 5), (1_000_000, 4)] {
+        for (cell_ns, cells) in [(0, 1_000), (10, 800), (100, 80), (500, 16), (2_000, 4), (1_000_000, 4)] {
             let next = |cells, took| next_slice(cells, took, ASIDE_SLICE, INLINE_CELLS);
             assert_eq!(settles_at(FIRST_ASIDE_CELLS, next, cell_ns), cells, "{cell_ns} ns");
         }
-        for (cell_ns, cells) in [(0, 20_000), (20, 4_000), (150, 1_000), (2_000, 62), (1_000_000, 50)] {
+        for (cell_ns, cells) in [(0, 20_000), (20, 5_000), (150, 666), (2_000, 50), (1_000_000, 50)] {
             let next = |cells, took| next_on_pool(cells, took, 1);
             assert_eq!(settles_at(FIRST_ON_POOL_CELLS, next, cell_ns), cells, "{cell_ns} ns");
         }
@@ -712,7 +721,7 @@ mod tests {
         assert_eq!([from_thread(250, 3), from_thread(10, 20), from_thread(4, 1_000)], [8_333, 50, 50]);
         assert_eq!([from_thread(250, 25), from_thread(1_000, 0)], [1_000, 20_000]);
         // Eight scans for each processor.
-        assert_eq!(settles_at(FIRST_ON_POOL_CELLS, |cells, took| next_on_pool(cells, took, 8), 150), 4_000);
+        assert_eq!(settles_at(FIRST_ON_POOL_CELLS, |cells, took| next_on_pool(cells, took, 8), 150), 5_333);
     }
 
     #[test]
