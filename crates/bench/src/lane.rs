@@ -306,6 +306,10 @@ impl Slots {
         };
         match step {
             Step::More => return Ok(None),
+            Step::Part { rows } => {
+                recorder.lock().part(now, rows);
+                return Ok(None);
+            }
             Step::Again => {
                 self.again.push(Reverse((now + PAUSE, id)));
                 return Ok(None);

@@ -95,6 +95,13 @@ impl Recorder {
         }
     }
 
+    /// An operation goes on that has come so far since this was told last.
+    pub fn part(&mut self, now: Instant, rows: u64) {
+        if self.counts(now) {
+            self.add(now, Tally { rows, ..Tally::default() });
+        }
+    }
+
     /// The server answered that a limit is exceeded.
     pub fn throttled(&mut self, now: Instant) {
         if self.counts(now) {

@@ -98,7 +98,7 @@ impl Responder {
     }
 
     /// The call is a part of longer work: that its answer is small does not tell that its client waits for small ones.
-    pub fn is_part(&mut self) {
+    pub fn note_part(&mut self) {
         self.is_part = true;
     }
 

@@ -6,6 +6,7 @@ mod echo;
 use echo::{Frame, Raw, Running};
 use martite_rpc::ServerOptions;
 use martite_rpc::client::{CallOptions, request_frame};
+use tokio::io::AsyncReadExt;
 
 /// More than a thread takes at once.
 const MANY: usize = 40;
@@ -67,6 +68,46 @@ async fn each_gets_its_own_answers_whatever_the_size_of_what_it_sent() {
             assert!(echoed(&frame) == wanted, "connection {of}, call {id}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_next_piece_of_a_large_answer_waits_for_the_calls_of_others() {
+    const LARGE: usize = 64 << 20;
+    let running = Running::on(1, ServerOptions::default());
+    let mut all = opened(&running, 2).await;
+    let (mut other, mut reader) = (all.remove(1), all.remove(0));
+    reader.send(&request_frame(1, "Big", LARGE.to_string().as_bytes(), b"", CallOptions::default())).await;
+    let len = reader.0.read_u32().await.unwrap() as u64;
+    let mut left_before = len;
+    let mut waited = 0;
+    for _ in 0..5 {
+        let left = || running.server.counters().output_bytes;
+        // As long as its socket takes more, some of it leaves with each turn.
+        loop {
+            let before = left();
+            other.send(&frame(1, b"")).await;
+            other.frame().await;
+            if left() == before {
+                break;
+            }
+        }
+        let mut holder = hold(&running).await;
+        let left = left();
+        assert!((1..left_before).contains(&left), "{left} of {left_before}");
+        // The socket takes more from now on.
+        reader.read((left_before - left) as usize).await;
+        left_before = left;
+        other.send(&request_frame(2, "Hold", b"", b"", CallOptions::default())).await;
+        let calls = running.server.counters().calls;
+        running.release.send(()).unwrap();
+        holder.frame().await;
+        running.until(|counters| counters.calls > calls).await;
+        waited += u32::from(running.server.counters().output_bytes == left);
+        running.release.send(()).unwrap();
+        other.frame().await;
+    }
+    // What is sent arrives at once, but for a loaded system.
+    assert!(waited >= 3, "a piece came first, {waited} of 5 times not");
 }
 
 #[tokio::test]

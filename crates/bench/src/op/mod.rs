@@ -16,7 +16,9 @@ use std::time::Duration;
 pub enum Step {
     /// Another request of the same operation is written.
     More,
-    /// The operation is over; rows that the server had to look at for it.
+    /// The same of one that is long; rows that the server had to look at for it since the last answer.
+    Part { rows: u64 },
+    /// The operation is over; rows that the server had to look at for it, but for those that were told before.
     Done { rows: u64 },
     /// The server is too busy: a pause, then the same again.
     Again,

@@ -81,6 +81,8 @@ pub struct Scan {
     /// What must come next.
     next_row: u64,
     next_column: usize,
+    /// Rows of this scan that were told.
+    told: u64,
     turn: u64,
 }
 
@@ -103,6 +105,7 @@ impl Scan {
             scanner: 0,
             next_row: 0,
             next_column: 0,
+            told: 0,
             turn: 0,
         }
     }
@@ -159,7 +162,17 @@ impl Scan {
         if self.step > 0 && (self.next_row < self.end || self.next_column > 0) {
             return Err(Error::wrong(format!("a scan to row {} ended before row {}", self.end, self.next_row)));
         }
-        Ok(Step::Done { rows: self.span })
+        Ok(Step::Done { rows: self.span - self.told })
+    }
+
+    /// Another request is written. Who leaves its cells unread is long under way, and has seen how many rows there were.
+    fn go_on(&mut self) -> Step {
+        if !self.unread {
+            return Step::More;
+        }
+        let rows = (self.next_row + self.span).saturating_sub(self.end + self.told);
+        self.told += rows;
+        Step::Part { rows }
     }
 }
 
@@ -174,6 +187,7 @@ impl Op for Scan {
         self.stop = rows::key(self.end);
         self.next_row = start.next_multiple_of(self.step.max(1));
         self.next_column = 0;
+        self.told = 0;
         self.region = self.target.region_of(start);
         self.open(&rows::key(start), id, out);
         true
@@ -203,7 +217,7 @@ impl Op for Scan {
         if more && more_in_region {
             request::next_scan(out, id, &self.target, self.scanner, self.seq);
             self.seq += 1;
-            return Ok(Step::More);
+            return Ok(self.go_on());
         }
         let end = self.target.regions[self.region].end.clone();
         if !more || end.is_empty() || *end >= self.stop[..] {
@@ -211,7 +225,7 @@ impl Op for Scan {
         }
         self.region += 1;
         self.open(&end, id, out);
-        Ok(Step::More)
+        Ok(self.go_on())
     }
 }
 
@@ -287,8 +301,8 @@ mod tests {
         };
         let mut op = scan(Passing::All);
         assert!(!op.reads_cells());
-        assert_eq!(judge(&mut op, 12, 0, true).unwrap(), Step::More);
-        assert_eq!(judge(&mut op, 18, 0, false).unwrap(), Step::Done { rows: 30 });
+        assert_eq!(judge(&mut op, 12, 0, true).unwrap(), Step::Part { rows: 12 });
+        assert_eq!(judge(&mut op, 18, 0, false).unwrap(), Step::Done { rows: 18 });
         for (rows, rest) in [(29, 0), (31, 0), (30, 1)] {
             assert!(judge(&mut scan(Passing::All), rows, rest, false).is_err(), "{rows} {rest}");
         }

@@ -202,7 +202,7 @@ impl RegionServer {
     fn run_scan(self: &Arc<Self>, mut call: Call, toll: Toll, request: pb::ScanRequest, named: Named) {
         self.stats.scan.hit();
         if !is_short(&request) {
-            call.responder.is_part();
+            call.responder.note_part();
         }
         let mut work = match self.open_work(&call, toll, request, named) {
             Err(fault) => return call.responder.fail(fault.into_exception()),
@@ -239,7 +239,7 @@ impl RegionServer {
 
     /// Queues it for the first time.
     fn scan_on_pool(self: &Arc<Self>, rest: Rest, mut call: Call, work: Box<Work>) {
-        call.responder.is_part();
+        call.responder.note_part();
         let (pool, class) = (self.pool.clone(), work.toll.class(Class::Scan));
         pool.spawn_rest(class, Position::New, rest, call, self.rest_of_scan(work));
     }
@@ -722,6 +722,14 @@ mod tests {
         assert_eq!([from_thread(250, 25), from_thread(1_000, 0)], [1_000, 20_000]);
         // Eight scans for each processor.
         assert_eq!(settles_at(FIRST_ON_POOL_CELLS, |cells, took| next_on_pool(cells, took, 8), 150), 5_333);
+    }
+
+    #[test]
+    fn a_scan_is_short_if_its_client_says_so() {
+        let request = |scanner_id, limit_of_rows| pb::ScanRequest { scanner_id, limit_of_rows, ..Default::default() };
+        assert!(is_short(&request(None, Some(10))));
+        assert!(!is_short(&request(Some(1), Some(10))), "it goes on");
+        assert!([None, Some(0)].iter().all(|rows| !is_short(&request(None, *rows))));
     }
 
     #[test]

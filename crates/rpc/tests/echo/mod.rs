@@ -43,6 +43,11 @@ impl Handler for Echo {
         let burned = Instant::now();
         match &*call.method {
             "Echo" => echo(call),
+            "EchoOfPart" => {
+                let mut call = call;
+                call.responder.note_part();
+                echo(call);
+            }
             // Of low priority if the message says so; answers with the name of the thread that reads the connection.
             "Where" => {
                 call.conn.saw_priority(&*call.param == b"low");
