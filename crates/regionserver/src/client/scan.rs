@@ -42,10 +42,10 @@ const FIRST_ON_POOL_CELLS: u64 = 1_000;
 const ON_POOL_CELLS: std::ops::RangeInclusive<u64> = 50..=20_000;
 /// How long one goes on there while others wait: most have ended then.
 const ON_POOL_TURN: Duration = Duration::from_millis(4);
-/// How long one goes on at most on a network thread that has nothing else to do; and about how long a slice of one of low priority is
-/// there, whose cells may be small or large, in the processor's cache or not.
+/// How long one goes on at most on a network thread that has nothing else to do; and about how long a slice is there of one of low
+/// priority, and of any while clients get small answers, for which they would wait so much longer.
 const ASIDE: Duration = Duration::from_micros(200);
-const ASIDE_SLICE: Duration = Duration::from_micros(8);
+const SHORT_SLICE: Duration = Duration::from_micros(8);
 /// After it found a block that is not in memory it stays on the pool for so long: more of that kind may follow.
 const AFTER_BLOCKED: Duration = Duration::from_millis(10);
 /// One that has found so many bytes to return is left to the pool, if no small answers leave.
@@ -99,7 +99,8 @@ impl Work {
 
     /// The last slice, on a network thread, took so long.
     fn next_slice(&mut self, took: Duration) {
-        let wanted = if self.toll.is_batch() { ASIDE_SLICE } else { INLINE_SLICE };
+        let others_come = self.toll.is_batch() || small_answers_leave();
+        let wanted = if others_come { SHORT_SLICE } else { INLINE_SLICE };
         self.cells_on_pool = first_on_pool(self.cells, took);
         self.cells = next_slice(self.cells, took, wanted, INLINE_CELLS);
     }
@@ -709,7 +710,7 @@ mod tests {
     #[test]
     fn slices_take_about_as_long_whatever_the_cells_are() {
         for (cell_ns, cells) in [(0, 1_000), (10, 800), (100, 80), (500, 16), (2_000, 4), (1_000_000, 4)] {
-            let next = |cells, took| next_slice(cells, took, ASIDE_SLICE, INLINE_CELLS);
+            let next = |cells, took| next_slice(cells, took, SHORT_SLICE, INLINE_CELLS);
             assert_eq!(settles_at(FIRST_ASIDE_CELLS, next, cell_ns), cells, "{cell_ns} ns");
         }
         for (cell_ns, cells) in [(0, 20_000), (20, 5_000), (150, 666), (2_000, 50), (1_000_000, 50)] {
