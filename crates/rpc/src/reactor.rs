@@ -558,6 +558,7 @@ impl Reactor {
             if place > unsent && self.has_rest(turn.tokens[place]) {
                 self.write(&mut turn, unsent..place);
                 (began, unsent) = (Instant::now(), place);
+                before = began;
             }
             self.step(&mut turn, place);
             let now = Instant::now();
