@@ -29,7 +29,8 @@ const AT_ONCE_ALONE: usize = 128 << 10;
 /// Those of this process: all of its servers share the machine.
 pub(crate) static SMALL: LazyLock<SmallAnswers> = LazyLock::new(SmallAnswers::new);
 
-/// Whether answers leave that are not large: for so long after one, more are to be expected.
+/// Whether answers leave that are not large, nor to calls that are parts of longer work ([`crate::Responder::note_part`]): for so long after
+/// one, more are to be expected.
 #[derive(Debug)]
 pub(crate) struct SmallAnswers {
     came: AtomicBool,

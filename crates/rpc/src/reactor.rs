@@ -186,8 +186,9 @@ pub(crate) struct Reactor {
     mail: Vec<Mail>,
     /// None during one.
     turn: Option<Box<Turn>>,
-    /// The last look at the sockets. The next one is due, whatever is ready: a part of something long was done.
+    /// The last look at the sockets.
     looked: Instant,
+    /// The next one is due, whatever is ready: a part of something long was done, a piece of an answer or a slice of a scan.
     owes_look: bool,
     /// `None`: the thread stands back, and connections without work of low priority belong to others.
     seat: Option<Seat>,

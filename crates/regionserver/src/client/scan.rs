@@ -89,6 +89,7 @@ impl Work {
     }
 
     fn rest(&self) -> Rest {
+        // After a block that is not in memory more may follow.
         let may_block = self.blocked.is_some_and(|at| at.elapsed() <= AFTER_BLOCKED);
         if may_block {
             Rest::OnPool
@@ -106,7 +107,7 @@ impl Work {
     }
 }
 
-/// Where one goes on that has found so many bytes: after a block that is not in memory more may follow ([`AFTER_BLOCKED`]). Large answers
+/// Where one goes on that has found so many bytes, its blocks being in memory. Large answers
 /// are made and written with fewer turns by threads that nobody else calls; but clients who wait for small ones would wait for the slices of
 /// such a thread, where no processor is left for it. Batch work is done aside all the same.
 fn rest(bytes: usize, is_batch: bool, small_answers_leave: impl FnOnce() -> bool) -> Rest {

@@ -43,6 +43,7 @@ impl Handler for Echo {
         let burned = Instant::now();
         match &*call.method {
             "Echo" => echo(call),
+            // The same as a part of longer work.
             "EchoOfPart" => {
                 let mut call = call;
                 call.responder.note_part();
