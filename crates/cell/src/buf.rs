@@ -155,6 +155,11 @@ impl CellBuf {
     pub fn borrowing(self, advance: usize) -> CellBuf {
         CellBuf { advance: Some(advance), ..self }
     }
+    /// Empty, with the memory that it has; tags are kept from now on, or not.
+    pub fn emptied(mut self, with_tags: bool) -> CellBuf {
+        self.clear();
+        CellBuf { with_tags, advance: None, most: 0, ..self }
+    }
     /// It may get so large: once it is found to be large, there is room for that.
     pub fn growing_to(self, most: usize) -> CellBuf {
         CellBuf { most, ..self }
@@ -222,6 +227,14 @@ impl CellBuf {
     #[inline]
     pub fn size_bytes(&self) -> usize {
         self.bytes.len() + self.lent_bytes
+    }
+    /// Memory that it has for bytes and cells of its own.
+    pub fn capacity(&self) -> (usize, usize) {
+        let bytes = match &self.bytes {
+            Room::Own(bytes) => bytes.capacity(),
+            Room::Part(_) => 0,
+        };
+        (bytes, self.ends.capacity())
     }
     /// Of these, what is not lent.
     pub fn own_bytes(&self) -> usize {

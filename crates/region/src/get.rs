@@ -14,7 +14,7 @@ use martite_store::scan::{
     Lookup, PointEnd, PointReader, ReadView, RowLimits, RowRead, StoreEnd, StoreScan, StoreScanner,
 };
 use smallvec::SmallVec;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -116,8 +116,19 @@ impl Region {
         src: &dyn BlockSource,
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
+        self.get_row(&get.row, get, src, out)
+    }
+
+    /// The same for `row`, whatever row `like` is of.
+    pub fn get_row(
+        &self,
+        row: &Bytes,
+        like: &GetSpec,
+        src: &dyn BlockSource,
+        out: &mut CellBuf,
+    ) -> Result<Step<GetOutcome>, RegionError> {
         let _operation = self.start_operation()?;
-        let outcome = ready_or_need!(self.get_alone(get, src, out));
+        let outcome = ready_or_need!(self.get_alone(row, like, src, out));
         self.counters.read_requests.fetch_add(1, Ordering::Relaxed);
         Ok(Step::Ready(outcome))
     }
@@ -125,31 +136,25 @@ impl Region {
     /// A Get that shares nothing with others. Inside an operation.
     fn get_alone(
         &self,
+        row: &Bytes,
         get: &GetSpec,
         src: &dyn BlockSource,
         out: &mut CellBuf,
     ) -> Result<Step<GetOutcome>, RegionError> {
-        self.check_row(&get.row, "Get")?;
+        self.check_row(row, "Get")?;
         if get.filter.is_some() {
             let (mut scan, requests, views) = self.plan_get(get)?;
-            (scan.start_row, scan.stop_row) = (get.row.clone(), get.row.clone());
+            (scan.start_row, scan.stop_row) = (row.clone(), row.clone());
             return self
                 .one_get(get, src, out, |read| self.read_filtered(requests, views, (&scan, get.load_on_demand), read));
         }
         let points = self.point_readers(get)?;
         let mut lookups: Few<Lookup> = points.iter().map(|_| Lookup::default()).collect();
-        self.read_points(
-            get,
-            &get.row,
-            (&points, &mut lookups, &mut Leaves::default()),
-            src,
-            out,
-            |at, lookup, read| {
-                let mut scanner = points[at].scanner();
-                points[at].hand_over(&get.row, lookup, &mut scanner);
-                self.read_store(&mut scanner, &get.row, read)
-            },
-        )
+        self.read_points(get, row, (&points, &mut lookups, &mut Leaves::default()), src, out, |at, lookup, read| {
+            let mut scanner = points[at].scanner();
+            points[at].hand_over(row, lookup, &mut scanner);
+            self.read_store(&mut scanner, row, read)
+        })
     }
 
     /// A Get without filter, of `row`, which may be read. What no point reader can tell, `scan` reads.
@@ -380,6 +385,13 @@ pub struct Getter<'r> {
 /// The cells of so many rows are asked for at once: a processor has only so many lines under way.
 const ROWS_AHEAD: usize = 3;
 
+thread_local! {
+    /// What the getters before this one had for their rows.
+    static SPARE: RefCell<Vec<Expected>> = const { RefCell::new(Vec::new()) };
+}
+/// Longer rows are not kept for their memory.
+const MOST_SPARE: usize = 512;
+
 /// A row that is to come.
 #[derive(Default)]
 struct Expected {
@@ -389,6 +401,14 @@ struct Expected {
     is_readable: bool,
     /// For each of the readers.
     lookups: Vec<Lookup>,
+}
+
+impl Expected {
+    /// Lets go of what was found; whether its memory is worth keeping.
+    fn is_spare(&mut self) -> bool {
+        self.lookups.iter_mut().for_each(Lookup::clear);
+        self.row.capacity() <= MOST_SPARE
+    }
 }
 
 impl<'r> Getter<'r> {
@@ -411,7 +431,7 @@ impl<'r> Getter<'r> {
             ahead: Vec::new(),
             aimed: None,
             expected: VecDeque::new(),
-            spare: Vec::new(),
+            spare: SPARE.take(),
             leaves: Leaves::keeping(),
             answered: 0,
         })
@@ -465,8 +485,7 @@ impl<'r> Getter<'r> {
     ) -> Result<Step<GetOutcome>, RegionError> {
         let (region, like) = (self.region, self.like);
         if like.filter.is_some() {
-            let get = GetSpec { row: row.clone(), ..like.clone() };
-            let outcome = ready_or_need!(region.get_alone(&get, src, out));
+            let outcome = ready_or_need!(region.get_alone(row, like, src, out));
             self.answered += 1;
             return Ok(Step::Ready(outcome));
         }
@@ -535,6 +554,12 @@ impl<'r> Getter<'r> {
 
 impl Drop for Getter<'_> {
     fn drop(&mut self) {
+        let of_others = SPARE.take();
+        let mut spare = std::mem::take(&mut self.spare);
+        spare.extend(self.expected.drain(..).chain(of_others));
+        spare.retain_mut(Expected::is_spare);
+        spare.truncate(Self::GROUP);
+        SPARE.set(spare);
         self.region.counters.read_requests.fetch_add(self.answered, Ordering::Relaxed);
     }
 }

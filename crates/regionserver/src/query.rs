@@ -29,13 +29,44 @@ pub fn row_and_rest(get: &[u8]) -> Option<(&[u8], &[u8])> {
 /// What a Get has behind its row is remembered up to this size.
 const MOST_REMEMBERED: usize = 256;
 
+/// A Get: of which row, and what of it, which mostly many have in common.
+#[derive(Debug, Clone)]
+pub struct RowGet {
+    pub row: Bytes,
+    /// Without a row.
+    pub like: Arc<GetSpec>,
+    /// Nothing of that lies in the frame that brought it.
+    is_kept: bool,
+}
+
+impl From<GetSpec> for RowGet {
+    fn from(mut get: GetSpec) -> RowGet {
+        RowGet { row: std::mem::take(&mut get.row), like: Arc::new(get), is_kept: false }
+    }
+}
+
+impl RowGet {
+    /// Whether the two differ in their rows only.
+    pub fn is_like(&self, other: &RowGet) -> bool {
+        Arc::ptr_eq(&self.like, &other.like) || self.like.is_like(&other.like)
+    }
+
+    /// It is to wait: nothing of it lies in the frame that brought it any more.
+    pub fn keep(&mut self) {
+        keep::own(&mut self.row);
+        if !std::mem::replace(&mut self.is_kept, true) {
+            keep::get(Arc::make_mut(&mut self.like));
+        }
+    }
+}
+
 /// A Get that was read.
 #[derive(Default)]
 struct Last {
     /// What it had behind its row.
     rest: Vec<u8>,
-    /// What that means; without a row.
-    like: Option<GetSpec>,
+    /// What that means; of no row.
+    like: Option<Arc<GetSpec>>,
 }
 
 thread_local! {
@@ -44,46 +75,40 @@ thread_local! {
 }
 
 impl Last {
-    fn get(&self, rest: &[u8], row: Bytes) -> Option<GetSpec> {
+    fn get(&self, rest: &[u8], row: Bytes) -> Option<RowGet> {
         let like = self.like.as_ref().filter(|_| self.rest == rest)?;
-        Some(GetSpec { row, ..like.clone() })
+        Some(RowGet { row, like: like.clone(), is_kept: true })
     }
 
     /// The same Get, of which only the row lies in its frame.
-    fn remember(&mut self, rest: &[u8], get: GetSpec) -> GetSpec {
-        let row = get.row.clone();
-        let mut like = GetSpec { row: Bytes::new(), ..get };
-        keep::get(&mut like);
+    fn remember(&mut self, rest: &[u8], mut get: GetSpec) -> RowGet {
+        let row = std::mem::take(&mut get.row);
+        keep::get(&mut get);
         self.rest.clear();
         self.rest.extend_from_slice(rest);
-        GetSpec { row, ..self.like.insert(like).clone() }
-    }
-
-    /// Whether all that a Get has beside its row is what is remembered.
-    fn owns(&self, get: &GetSpec) -> bool {
-        self.like.as_ref().is_some_and(|like| Arc::ptr_eq(&like.families, &get.families)) && get.filter.is_none()
+        RowGet { row, like: self.like.insert(Arc::new(get)).clone(), is_kept: true }
     }
 }
 
 /// The Get that lies in `bytes`, a part of `frame`.
-pub fn decode_get(bytes: &[u8], frame: &Bytes, region: &Region) -> Result<GetSpec, Fault> {
+pub fn decode_get(bytes: &[u8], frame: &Bytes, region: &Region) -> Result<RowGet, Fault> {
     match remembered_get(bytes, frame) {
-        Ok(Some(spec)) => {
-            check_row(&spec.row)?;
-            spec.families.iter().try_for_each(|f| check_family(&f.family, region))?;
-            Ok(spec)
+        Ok(Some(get)) => {
+            check_row(&get.row)?;
+            get.like.families.iter().try_for_each(|f| check_family(&f.family, region))?;
+            Ok(get)
         }
         Ok(None) | Err(Malformed) => {
             let proto = pb::Get::decode(frame.slice_ref(bytes)).map_err(|e| Fault::bad_message("Get", e))?;
-            get(&proto, region)
+            get(&proto, region).map(RowGet::from)
         }
     }
 }
 
 /// [`plain_get`], or the last one for another row.
-fn remembered_get(bytes: &[u8], frame: &Bytes) -> Result<Option<GetSpec>, Malformed> {
+fn remembered_get(bytes: &[u8], frame: &Bytes) -> Result<Option<RowGet>, Malformed> {
     let Some((row, rest)) = row_and_rest(bytes).filter(|(_, rest)| rest.len() <= MOST_REMEMBERED) else {
-        return plain_get(bytes, frame);
+        return Ok(plain_get(bytes, frame)?.map(RowGet::from));
     };
     LAST.with_borrow_mut(|last| {
         if let Some(get) = last.get(rest, frame.slice_ref(row)) {
@@ -93,18 +118,9 @@ fn remembered_get(bytes: &[u8], frame: &Bytes) -> Result<Option<GetSpec>, Malfor
         // Of a row that comes twice the last one counts.
         match plain {
             Some(get) if get.row == row => Ok(Some(last.remember(rest, get))),
-            plain => Ok(plain),
+            plain => Ok(plain.map(RowGet::from)),
         }
     })
-}
-
-/// It is to wait: nothing of it lies in the frame that brought it any more.
-pub fn keep_get(get: &mut GetSpec) {
-    if LAST.with_borrow(|last| last.owns(get)) {
-        keep::own(&mut get.row);
-    } else {
-        keep::get(get);
-    }
 }
 
 /// A Get of a row and columns, read where it lies. None: it has more to it than that.
@@ -324,13 +340,13 @@ mod tests {
             let get = pb::Get { row: row.into(), column: vec![column], ..pb::Get::default() };
             let frame = Bytes::from(get.encode_to_vec());
             let mut spec = remembered_get(&frame, &frame).ok().flatten().unwrap();
-            keep_get(&mut spec);
-            assert_eq!((&spec.row[..], &spec.families[0].family[..]), (row.as_bytes(), family.as_bytes()));
+            spec.keep();
+            assert_eq!((&spec.row[..], &spec.like.families[0].family[..]), (row.as_bytes(), family.as_bytes()));
             assert!(frame.try_into_mut().is_ok(), "{spec:?} holds its frame");
             spec
         };
         let [first, second, other] = [kept("a", "f"), kept("b", "f"), kept("a", "g")];
-        assert!(Arc::ptr_eq(&first.families, &second.families));
+        assert!(Arc::ptr_eq(&first.like, &second.like));
         assert!(!first.is_like(&other));
     }
 

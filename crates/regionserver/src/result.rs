@@ -2,6 +2,7 @@
 
 use martite_cell::{CellBlock, CellBuf, CellRef, Codec};
 use martite_proto as pb;
+use martite_rpc::{Responder, SMALL_CELLS};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
@@ -83,16 +84,21 @@ pub fn scan_buffer(codec: Option<Codec>, enough: u64) -> CellBuf {
 
 /// More than this is never set aside before it is known that a row needs it.
 const MOST_ROOM: usize = 4 << 10;
+/// The buffer of a row with room for more cells is not kept for the next.
+const MOST_CELLS: usize = 256;
 
 thread_local! {
-    /// Bytes and cells of the last row that this thread has answered.
+    /// Bytes and cells of the last row that this thread has answered with the buffer in which it was read.
     static LAST_ROW: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// The buffer of the last one that was copied into its answer.
+    static ROW: Cell<Option<CellBuf>> = const { Cell::new(None) };
 }
 
 /// [`buffer`] for one row, with room for one like the last: rows of a table are mostly alike, and a buffer that grows with each cell
 /// is moved several times.
 pub fn row_buffer(codec: Option<Codec>) -> CellBuf {
-    let mut cells = buffer(codec);
+    let with_tags = codec.is_some_and(Codec::carries_tags);
+    let mut cells = ROW.take().map_or_else(|| CellBuf::new(with_tags), |last| last.emptied(with_tags)).borrowing(0);
     let (bytes, count) = LAST_ROW.get();
     if count > 0 {
         cells.reserve(bytes, count);
@@ -100,8 +106,23 @@ pub fn row_buffer(codec: Option<Codec>) -> CellBuf {
     cells
 }
 
+/// Answers with a row from [`row_buffer`], behind a message that is encoded already.
+#[inline]
+pub fn send_row(responder: Responder, message: &[u8], cells: CellBuf, codec: Codec) {
+    let is_key_values = matches!(codec, Codec::KeyValue | Codec::KeyValueWithTags);
+    if is_key_values && cells.size_bytes() <= SMALL_CELLS && cells.own_bytes() == cells.size_bytes() {
+        responder.ok_copied(message, cells.bytes());
+        let (bytes, count) = cells.capacity();
+        if bytes <= MOST_ROOM && count <= MOST_CELLS {
+            ROW.set(Some(cells));
+        }
+    } else {
+        responder.ok_short(message, row_block(cells, codec));
+    }
+}
+
 /// The cell block of a row from [`row_buffer`].
-pub fn row_block(cells: CellBuf, codec: Codec) -> CellBlock {
+fn row_block(cells: CellBuf, codec: Codec) -> CellBlock {
     let bytes = cells.size_bytes();
     LAST_ROW.set(if bytes <= MOST_ROOM { (bytes, cells.len()) } else { (0, 0) });
     let mut block = block(cells, codec);

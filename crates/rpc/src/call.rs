@@ -12,7 +12,7 @@ use martite_proto::Message;
 
 use crate::direct::{LARGE_CELLS, SMALL};
 use crate::header::{MAX_ANSWER_HEAD, exception_frame, put_answer_head};
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, SMALL_CELLS};
 use crate::writer::{Chunk, chunks};
 use crate::{Connection, Exception};
 
@@ -151,6 +151,18 @@ impl Responder {
         self.answer(cells.into(), message.len(), |out| out.extend_from_slice(message));
     }
 
+    /// The same with cells in the connection codec's form that are copied: worth it if they are small ([`SMALL_CELLS`]).
+    #[inline]
+    pub fn ok_copied(self, message: &[u8], cells: &[u8]) {
+        if self.conn.compressor.is_some() || cells.len() > SMALL_CELLS {
+            return self.ok_short(message, cells.to_vec());
+        }
+        self.put((message.len(), cells.len()), CellBlock::default(), |out| {
+            out.extend_from_slice(message);
+            out.extend_from_slice(cells);
+        });
+    }
+
     /// Answers with a message that is encoded already.
     pub fn ok_encoded(mut self, message: Vec<u8>, cells: impl Into<CellBlock>) {
         if !Outbox::is_large(message.len()) {
@@ -171,22 +183,27 @@ impl Responder {
         link.counters().sent_bytes.fetch_add(sent as u64, Relaxed);
     }
 
-    fn answer(mut self, cells: CellBlock, message_len: usize, write: impl FnOnce(&mut Vec<u8>)) {
-        let cells = match self.cell_block(cells) {
-            Ok(cells) => cells,
-            Err(e) => return self.fail(e),
-        };
+    fn answer(self, cells: CellBlock, message_len: usize, write: impl FnOnce(&mut Vec<u8>)) {
+        match self.cell_block(cells) {
+            Ok(cells) => self.put((message_len, cells.len()), cells, write),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    /// `write` puts down the message, and those of its cells that are not in `cells`.
+    #[inline]
+    fn put(mut self, (message_len, cells_len): (usize, usize), cells: CellBlock, write: impl FnOnce(&mut Vec<u8>)) {
         // A frame that cannot be said is refused before anything is in the outbox.
-        if message_len + cells.len() + MAX_ANSWER_HEAD > i32::MAX as usize {
-            return self.fail(too_large(message_len + cells.len()));
+        if message_len + cells_len + MAX_ANSWER_HEAD > i32::MAX as usize {
+            return self.fail(too_large(message_len + cells_len));
         }
         self.end();
-        let (id, cells_len) = (self.id, cells.len());
+        let (id, written) = (self.id, message_len + cells_len - cells.len());
         self.note_size(cells_len);
         let link = &self.conn.link;
         let sent = link.outbox.push(
             |out| {
-                out.reserve(MAX_ANSWER_HEAD + message_len);
+                out.reserve(MAX_ANSWER_HEAD + written);
                 put_answer_head(out, id, message_len, cells_len);
                 write(out);
             },

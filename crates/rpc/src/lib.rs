@@ -53,7 +53,7 @@ pub use exception::Exception;
 pub use handler::{GATHERED, Handler};
 pub use link::closings;
 pub use others::{on_network_thread, others_wait};
-pub use outbox::Piece;
+pub use outbox::{Piece, SMALL_CELLS};
 pub use pool::{Class, ClassOptions, Job, Pool, PoolOptions, Position, Rest, stand_aside};
 pub use server::{Server, ServerOptions};
 pub use shards::Shards;

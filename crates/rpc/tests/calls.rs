@@ -8,7 +8,7 @@ use bytes::Bytes;
 use echo::{Running, options};
 use martite_proto::{ConnectionHeader, Message, RequestHeader};
 use martite_rpc::client::{CallOptions, Client, ClientError, request_frame};
-use martite_rpc::{Call, GATHERED, ServerOptions, others_wait};
+use martite_rpc::{Call, GATHERED, SMALL_CELLS, ServerOptions, others_wait};
 
 fn frame(id: u32, method: &str, message: &[u8]) -> Vec<u8> {
     request_frame(id, method, message, b"", CallOptions::default())
@@ -300,6 +300,21 @@ async fn cell_blocks_are_compressed_both_ways() {
         let after = running.server.counters();
         assert!(after.received_bytes - before.received_bytes < 100_000, "{class}");
         assert!(after.sent_bytes - before.sent_bytes < 100_000, "{class}");
+    }
+}
+
+#[tokio::test]
+async fn cells_that_are_copied_arrive_as_others_do() {
+    let running = Running::start();
+    for compressor in [None, Some("org.apache.hadoop.io.compress.GzipCodec".to_owned())] {
+        let mut header = options();
+        header.compressor = compressor;
+        let client = Client::connect(running.addr(), &header).await.unwrap();
+        for bytes in [0, 1, SMALL_CELLS, SMALL_CELLS + 1, 1 << 20] {
+            let (cells, what) = (vec![42; bytes], format!("{bytes} {:?}", header.compressor));
+            let answer = client.call_with("EchoCopied", b"m", &cells, CallOptions::default()).await.unwrap();
+            assert!(answer.message == b"m"[..] && answer.cells == cells, "{what}");
+        }
     }
 }
 

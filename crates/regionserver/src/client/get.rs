@@ -2,6 +2,7 @@
 
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
+use crate::query::RowGet;
 use crate::throttle::{Known, ONE_READ, Ready, Toll, Turn, TurnOfMany, Work};
 use crate::{RegionServer, query, result, times};
 use bytes::Bytes;
@@ -9,7 +10,7 @@ use martite_cell::CellBuf;
 use martite_hfile::Step;
 use martite_proto as pb;
 use martite_quota::{Cost, Operation};
-use martite_region::{GetOutcome, GetSpec, Getter, Region};
+use martite_region::{GetOutcome, Getter, Region};
 use martite_rpc::{Call, Class};
 use pb::Message;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ struct Get {
     region: Arc<Region>,
     /// Asked of a replica.
     stale: bool,
-    spec: GetSpec,
+    of: RowGet,
 }
 
 const ONE_GET: (Operation, Cost) = (Operation::Get, ONE_READ);
@@ -30,7 +31,7 @@ type Admitted = Ready<Get>;
 
 impl Get {
     fn is_like(&self, other: &Get) -> bool {
-        Arc::ptr_eq(&self.region, &other.region) && self.spec.is_like(&other.spec)
+        Arc::ptr_eq(&self.region, &other.region) && self.of.is_like(&other.of)
     }
 }
 
@@ -38,7 +39,7 @@ impl Work for Get {
     const GATHERS: bool = true;
 
     fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
-        query::keep_get(&mut self.spec);
+        self.of.keep();
         call.param = Bytes::new();
     }
 
@@ -53,8 +54,8 @@ impl Work for Get {
         }
     }
 
-    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Admitted>) {
-        server.run_ready(ready.into_iter().map(Some).collect());
+    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Option<Admitted>>) {
+        server.run_ready(ready);
     }
 }
 
@@ -111,20 +112,20 @@ impl RegionServer {
     /// Those in `places` (behind the address of their region), which are alike.
     fn run_gets(self: &Arc<Self>, gets: &mut [Option<Admitted>], places: &[(usize, usize)]) {
         let alike = places.iter().filter_map(|(_, place)| gets[*place].as_ref());
-        let Some(Get { region, spec: like, .. }) = alike.clone().next().map(|first| &first.work) else { return };
-        let (region, like) = (region.clone(), like.clone());
+        let Some(Get { region, of: first, .. }) = alike.clone().next().map(|first| &first.work) else { return };
+        let (region, like) = (region.clone(), first.like.clone());
         let getter = if places.len() > 1 { Getter::new(&region, &like).ok() } else { None };
         let Some(mut getter) = getter else {
             return places.iter().filter_map(|(_, place)| gets[*place].take()).for_each(|alone| self.run_get(alone));
         };
         let src = self.ctx.stores.files.cache_only();
         let began = alike.clone().any(|admitted| !admitted.toll.is_empty()).then(Instant::now);
-        getter.expect(alike.map(|admitted| &admitted.work.spec.row), &src);
+        getter.expect(alike.map(|admitted| &admitted.work.of.row), &src);
         let mut over = Vec::with_capacity(if began.is_some() { places.len() } else { 0 });
         for mut admitted in places.iter().filter_map(|(_, place)| gets[*place].take()) {
             self.stats.get.hit();
             let mut cells = result::row_buffer(admitted.call.conn.codec);
-            let read = getter.get(&admitted.work.spec.row, &src, &mut cells);
+            let read = getter.get(&admitted.work.of.row, &src, &mut cells);
             if let (Some(_), Ok(Step::Need(_))) = (began, &read) {
                 admitted.toll.begin_anew();
             }
@@ -153,8 +154,8 @@ impl RegionServer {
     fn run_get(self: &Arc<Self>, admitted: Admitted) {
         self.stats.get.hit();
         let mut cells = result::row_buffer(admitted.call.conn.codec);
-        let Get { region, spec, .. } = &admitted.work;
-        let read = region.get(spec, &self.ctx.stores.files.cache_only(), &mut cells);
+        let Get { region, of, .. } = &admitted.work;
+        let read = region.get_row(&of.row, &of.like, &self.ctx.stores.files.cache_only(), &mut cells);
         self.end_get(admitted, cells, read.map_err(Fault::from));
     }
 
@@ -177,7 +178,7 @@ impl RegionServer {
                 self.pool.spawn_call(toll.class(Class::Read), call, move |call| {
                     let mut cells = result::buffer(call.conn.codec);
                     loop {
-                        match get.region.get(&get.spec, &files.blocking(), &mut cells) {
+                        match get.region.get_row(&get.of.row, &get.of.like, &files.blocking(), &mut cells) {
                             Ok(Step::Need(_)) => cells.clear(),
                             Ok(Step::Ready(outcome)) => return answer(call, &mut toll, &get, cells, outcome),
                             Err(e) => return call.responder.fail(Fault::from(e).into_exception()),
@@ -197,14 +198,14 @@ impl RegionServer {
                     Ok(Some((kind, name))) => self.readable_named(kind, name)?,
                     _ => self.readable(&pb::RegionSpecifier::decode(param.slice_ref(region)).map_err(bad)?)?,
                 };
-                let spec = query::decode_get(get, param, &region)?;
-                Ok(Get { region, stale, spec })
+                let of = query::decode_get(get, param, &region)?;
+                Ok(Get { region, stale, of })
             }
             _ => {
                 let request = pb::GetRequest::decode(param.clone()).map_err(bad)?;
                 let (region, stale) = self.readable(&request.region)?;
-                let spec = query::get(&request.get, &region)?;
-                Ok(Get { region, stale, spec })
+                let of = query::get(&request.get, &region)?.into();
+                Ok(Get { region, stale, of })
             }
         }
     }
@@ -245,14 +246,14 @@ fn answer(mut call: Call, toll: &mut Toll, get: &Get, cells: CellBuf, outcome: G
     // Clients before 1.3, and those that do not say, read a Get's cells from the message.
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));
     times::record(&get.region, &mut call.responder, |table| &table.get);
-    if get.spec.exists_only {
+    if get.of.like.exists_only {
         let message = result::short_get_response(0, Some(outcome.exists), get.stale);
         return call.responder.ok_short(&message, Vec::new());
     }
     match codec {
         Some(codec) => {
             let message = result::short_get_response(cells.len(), None, get.stale);
-            call.responder.ok_short(&message, result::row_block(cells, codec));
+            result::send_row(call.responder, &message, cells, codec);
         }
         None => {
             let result = pb::Result { stale: get.stale.then_some(true), ..result::inline(cells.iter()) };

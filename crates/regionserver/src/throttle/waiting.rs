@@ -38,8 +38,8 @@ pub(crate) trait Work: Send + Sized + 'static {
     fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>);
 
     /// The turns of all have come.
-    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Ready<Self>>) {
-        ready.into_iter().for_each(|Ready { call, toll, work }| work.go_on(server, call, toll, Ok(())));
+    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Option<Ready<Self>>>) {
+        ready.into_iter().flatten().for_each(|Ready { call, toll, work }| work.go_on(server, call, toll, Ok(())));
     }
 }
 
@@ -69,7 +69,7 @@ impl<W: Work> Waiting<W> {
             if waiting.refused.is_some() || waiting.ready.call.expired_at(now) {
                 waiting.run_alone();
             } else {
-                together.push(waiting.ready);
+                together.push(Some(waiting.ready));
             }
         }
         W::go_on_together(&server, together);

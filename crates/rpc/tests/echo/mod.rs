@@ -43,6 +43,8 @@ impl Handler for Echo {
         let burned = Instant::now();
         match &*call.method {
             "Echo" => echo(call),
+            // The same with cells that are copied.
+            "EchoCopied" => call.responder.ok_copied(&call.param, &call.cells),
             // The same as a part of longer work.
             "EchoOfPart" => {
                 let mut call = call;

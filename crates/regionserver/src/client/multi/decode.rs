@@ -253,7 +253,7 @@ fn decode_separate(
         let index = action.index.unwrap_or(0);
         let work = if let Some(get) = action.get {
             match query::get(&get, region) {
-                Ok(get) => multi.push_get((slot, stale), region, index, get),
+                Ok(get) => multi.push_get((slot, stale), region, index, get.into()),
                 Err(fault) => multi.push_fault(slot, index, &fault),
             }
             continue;

@@ -3,17 +3,18 @@
 use super::{Doing, Multi, Task};
 use crate::error::Fault;
 use crate::keep;
+use crate::query::RowGet;
 use bytes::Bytes;
 use martite_hfile::{BlockSource, Step};
-use martite_region::{GetSpec, Getter, Region};
+use martite_region::{Getter, Region};
 use std::sync::Arc;
 
 /// Room for rows that a Get has not read yet, at most.
 const MOST_RESERVED: usize = 1 << 20;
 
 pub(super) struct Gets {
-    /// What is wanted of every row; the first Get.
-    like: GetSpec,
+    /// What is wanted of every row.
+    first: RowGet,
     /// Index of the action, and row.
     rows: Vec<(u32, Bytes)>,
     /// Rows that are answered.
@@ -29,19 +30,19 @@ impl Gets {
 
     /// Copies what lies in the buffer that brought it.
     pub(super) fn let_go(&mut self) {
-        keep::get(&mut self.like);
+        self.first.keep();
         self.rows.iter_mut().for_each(|(_, row)| keep::own(row));
     }
 }
 
 impl Multi {
-    pub(super) fn push_get(&mut self, (slot, stale): (usize, bool), region: &Arc<Region>, index: u32, get: GetSpec) {
-        if self.last_gets(slot).is_some_and(|gets| gets.like.is_like(&get)) {
+    pub(super) fn push_get(&mut self, (slot, stale): (usize, bool), region: &Arc<Region>, index: u32, get: RowGet) {
+        if self.last_gets(slot).is_some_and(|gets| gets.first.is_like(&get)) {
             return self.push_like(slot, index, get.row);
         }
         self.gets_left += 1;
         let rows = vec![(index, get.row.clone())];
-        let work = Doing::Gets(Gets { like: get, rows, done: 0, stale });
+        let work = Doing::Gets(Gets { first: get, rows, done: 0, stale });
         self.tasks.push(Task { slot, region: region.clone(), work });
     }
 
@@ -65,7 +66,7 @@ impl Multi {
         if !self.sees_its_writes(region, src.may_block()) {
             return false;
         }
-        let mut getter = match Getter::new(region, &gets.like) {
+        let mut getter = match Getter::new(region, &gets.first.like) {
             Ok(getter) => getter,
             Err(e) => {
                 let (fault, left) = (Fault::from(e), &gets.rows[gets.done..]);
@@ -92,7 +93,7 @@ impl Multi {
                         return false;
                     }
                     Ok(Step::Ready(outcome)) => {
-                        let existence = gets.like.exists_only.then_some(outcome.exists);
+                        let existence = gets.first.like.exists_only.then_some(outcome.exists);
                         self.push_read(slot, *index, mark, existence, gets.stale);
                     }
                     Err(e) => {
