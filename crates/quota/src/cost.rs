@@ -155,10 +155,17 @@ impl Amounts {
     }
 }
 
+/// Mostly without a division, which takes as long as all the rest.
+#[inline]
+fn units_of(bytes: u64, unit: u64) -> u64 {
+    if bytes <= unit { u64::from(bytes > 0) } else { bytes.div_ceil(unit.max(1)) }
+}
+
 impl Cost {
+    #[inline]
     pub fn amounts(&self, units: CapacityUnits) -> Amounts {
-        let read_units = self.read_bytes.div_ceil(units.read_bytes.max(1));
-        let write_units = self.write_bytes.div_ceil(units.write_bytes.max(1));
+        let read_units = units_of(self.read_bytes, units.read_bytes);
+        let write_units = units_of(self.write_bytes, units.write_bytes);
         let if_atomic = |amount| if self.is_atomic { amount } else { 0 };
         // In the order of `Kind::ALL`.
         Amounts([

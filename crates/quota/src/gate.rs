@@ -12,6 +12,10 @@
 //! ago. What a call costs is charged when it passes, as far as it is known or can be expected from those before it; what
 //! it was in truth is settled afterwards.
 
+mod lane;
+
+use lane::{Bucket, Class, Counted, Expected, Held, Lane, Parked, are_due, holding};
+
 use crate::cost::{Amounts, CapacityUnits, Cost};
 use crate::limiter::Limiter;
 use crate::plan::{Key, Limit, Owner, Plan, Share};
@@ -24,6 +28,8 @@ type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState
 
 /// Lanes that nobody has used for so long, with no call under way, are forgotten.
 const FORGET_NS: u64 = 60_000_000_000;
+/// Who comes together is looked at so many at a time.
+const TOGETHER: usize = 16;
 /// A refund that brings a limiter forward by less does not wake those who wait for it.
 const NOTABLE_NS: u64 = 500_000;
 
@@ -129,74 +135,19 @@ pub struct Ticket {
     pub parked_ns: u64,
 }
 
-/// The limiters of one owner.
-#[derive(Debug)]
-struct Bucket {
-    owner: Owner,
-    limits: Vec<Counted>,
-    waiting: BTreeSet<u32>,
+/// What is known of calls that come together, once it is known of the first that waits.
+#[derive(Default)]
+struct InTime {
+    /// What their user has parked.
+    held: Option<Held>,
+    /// With so many unparked before it, one that may end then has its turn in time.
+    calls: Option<(usize, u64)>,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Counted {
-    limit: Limit,
-    limiter: Limiter,
-    /// The settings with which it came: calls that had passed before have not been charged.
-    since: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Class {
-    Reads = 0,
-    Writes = 1,
-    Both = 2,
-}
-
-#[derive(Debug)]
-struct Lane<T> {
-    key: Key,
-    /// Indices of buckets, and whether they hold calls back.
-    path: Vec<(usize, bool)>,
-    parked: VecDeque<Parked<T>>,
-    /// What the parked ones cost together.
-    queued: Amounts,
-    /// For each operation: what one read of it took.
-    expected: [Expected; 4],
-    /// The valid entry of `Gate::due`.
-    scheduled: Option<(u64, u64)>,
-    /// When it was served last, in numbers of calls served.
-    turn: u64,
-    /// Calls that have passed and are not settled.
-    under_way: u32,
-    used_ns: u64,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Expected {
-    rows: u64,
-    read_bytes: u64,
-    handler_ns: u64,
-}
-
-#[derive(Debug)]
-struct Parked<T> {
-    item: T,
-    operation: Operation,
-    /// What was expected of it when it counted among those that wait.
-    expected: Expected,
-    size_bytes: usize,
-    since_ns: u64,
-    /// Counts those that were ever parked.
-    serial: u64,
-    deadline_ns: Option<u64>,
-    cost: Cost,
-}
-
-/// What a user has parked.
-#[derive(Debug, Clone, Copy, Default)]
-struct Held {
-    calls: usize,
-    bytes: usize,
+impl InTime {
+    fn is_known(&self, unparked: usize, deadline_ns: u64) -> bool {
+        self.calls.is_some_and(|(most, least_ns)| unparked <= most && deadline_ns >= least_ns)
+    }
 }
 
 /// The calls that wait, and the limiters they wait for. `T` = what is kept of a call.
@@ -258,6 +209,7 @@ impl<T> Gate<T> {
         let Some((id, expected)) = self.enter(first, now_ns) else { return requests.for_each(|_| told(Answer::Free)) };
         let charged = expected.cost(first.operation, first.cost);
         let (amounts, mut unparked) = (charged.amounts(self.units), Held::default());
+        let mut in_time = InTime::default();
         for request in requests {
             // Who comes after one that waits does not pass before it.
             let passes = unparked.calls == 0 && self.passes(id, &amounts, now_ns);
@@ -265,7 +217,7 @@ impl<T> Gate<T> {
                 self.charge(id, &amounts, now_ns);
                 let (operation, generation) = (request.operation, self.generation);
                 Answer::Passes(Ticket { lane: id, generation, operation, charged, parked_ns: 0 })
-            } else if let Some(refusal) = self.refusal(id, &request, (&amounts, unparked), now_ns) {
+            } else if let Some(refusal) = self.refusal(id, &request, (&amounts, unparked), &mut in_time, now_ns) {
                 Answer::Refused(Box::new(refusal))
             } else {
                 let Request { operation, cost, size_bytes, deadline_ns, .. } = request;
@@ -293,19 +245,36 @@ impl<T> Gate<T> {
 
     /// A call that was just told to wait; [`Gate::wake`] gives `item` back when its turn has come.
     pub fn park(&mut self, place: Place, item: T, now_ns: u64) {
-        let Place { lane: id, expected, operation, cost, size_bytes, deadline_ns } = place;
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
-        match self.held.get_mut(&lane.key.user) {
-            Some(held) => held.add(size_bytes),
-            None => self.held.entry(lane.key.user.clone()).or_default().add(size_bytes),
-        }
-        self.serial += 1;
-        let (since_ns, serial) = (now_ns, self.serial);
-        let parked = Parked { item, operation, expected, size_bytes, since_ns, serial, deadline_ns, cost };
-        lane.queued.add(&parked.amounts(self.units));
-        lane.parked.push_back(parked);
-        if lane.parked.len() == 1 {
-            self.schedule(id, now_ns);
+        self.park_all(std::iter::once((place, item)), now_ns);
+    }
+
+    /// The same for several, mostly of one lane.
+    pub fn park_all(&mut self, calls: impl IntoIterator<Item = (Place, T)>, now_ns: u64) {
+        let mut calls = calls.into_iter().peekable();
+        while let Some((Place { lane: id, .. }, _)) = calls.peek() {
+            let id = *id;
+            let of_lane = std::iter::from_fn(|| calls.next_if(|(place, _)| place.lane == id));
+            let Some(lane) = self.lanes.get_mut(&id) else {
+                of_lane.for_each(drop);
+                continue;
+            };
+            let (was_empty, mut more) = (lane.parked.is_empty(), Held::default());
+            for (place, item) in of_lane {
+                let Place { expected, operation, cost, size_bytes, deadline_ns, .. } = place;
+                more.add(size_bytes);
+                self.serial += 1;
+                let (since_ns, serial) = (now_ns, self.serial);
+                let parked = Parked { item, operation, expected, size_bytes, since_ns, serial, deadline_ns, cost };
+                lane.queued.add(&parked.amounts(self.units));
+                lane.parked.push_back(parked);
+            }
+            match self.held.get_mut(&lane.key.user) {
+                Some(held) => held.add_all(more),
+                None => self.held.entry(lane.key.user.clone()).or_default().add_all(more),
+            }
+            if was_empty {
+                self.schedule(id, now_ns);
+            }
         }
     }
 
@@ -502,9 +471,7 @@ impl<T> Gate<T> {
     /// The limiters that hold back such a call of a lane.
     fn holding(&self, id: u32, amounts: &Amounts) -> impl Iterator<Item = (&Bucket, &Counted)> {
         let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
-        let buckets = path.iter().filter(|(_, holds)| *holds).filter_map(|(b, _)| self.buckets[*b].as_ref());
-        let limits = buckets.flat_map(|bucket| bucket.limits.iter().map(move |counted| (bucket, counted)));
-        limits.filter(|(_, counted)| amounts.get(counted.limit.kind) > 0)
+        holding(path, &self.buckets, amounts)
     }
 
     /// When a call of a lane may pass, once `ahead` has passed before it, and which limit says so.
@@ -526,7 +493,8 @@ impl<T> Gate<T> {
     }
 
     fn is_due(&self, id: u32, amounts: &Amounts, now_ns: u64) -> bool {
-        self.holding(id, amounts).all(|(_, counted)| counted.limiter.is_due(now_ns))
+        let path = self.lanes.get(&id).map_or(&[][..], |lane| &lane.path);
+        are_due(path, &self.buckets, amounts, now_ns)
     }
 
     /// Whether a lane that shares a bucket is due and has not been served yet.
@@ -538,16 +506,8 @@ impl<T> Gate<T> {
 
     fn charge(&mut self, id: u32, amounts: &Amounts, now_ns: u64) {
         self.turns += 1;
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
-        (lane.turn, lane.under_way) = (self.turns, lane.under_way + 1);
-        for (bucket, holds) in &lane.path {
-            let Some(bucket) = self.buckets[*bucket].as_mut() else { continue };
-            for Counted { limit, limiter, .. } in &mut bucket.limits {
-                limiter.charge(amounts.get(limit.kind), now_ns);
-                if !holds {
-                    limiter.forgive(now_ns);
-                }
-            }
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.charge(self.turns, &mut self.buckets, amounts, now_ns);
         }
     }
 
@@ -558,38 +518,59 @@ impl<T> Gate<T> {
         id: u32,
         request: &Request<'_>,
         (amounts, unparked): (&Amounts, Held),
+        in_time: &mut InTime,
         now_ns: u64,
     ) -> Option<Refusal> {
         let lane = self.lanes.get(&id)?;
-        let mut held = self.held.get(&lane.key.user).copied().unwrap_or_default();
-        (held.calls, held.bytes) = (held.calls + unparked.calls, held.bytes + unparked.bytes);
+        let held_before = || self.held.get(&lane.key.user).copied().unwrap_or_default();
+        let mut held = *in_time.held.get_or_insert_with(held_before);
+        held.add_all(unparked);
         let full = held.calls >= self.bounds.calls_per_user
             || (held.calls > 0 && held.bytes + request.size_bytes > self.bounds.bytes_per_user);
-        // Lanes are served in turn: of another one only so many come first as there are in this one.
-        let places = (lane.parked.len() + unparked.calls) as u128 + 1;
-        let ahead = |bucket: &Bucket, limit: Limit| {
-            let others = bucket.waiting.iter().filter(|other| **other != id).filter_map(|other| self.lanes.get(other));
-            let others = others.map(|other| {
-                let (queued, count) = (u128::from(other.queued.get(limit.kind)), other.parked.len().max(1) as u128);
-                queued * places.min(count) / count
-            });
-            let own =
-                u128::from(lane.queued.get(limit.kind)) + unparked.calls as u128 * u128::from(amounts.get(limit.kind));
-            u64::try_from(own + others.sum::<u128>()).unwrap_or(u64::MAX)
-        };
-        // It has to be done in time, too.
-        let last_ns = request.deadline_ns.map(|at| now_ns.saturating_add(at.saturating_sub(now_ns) / 16 * 15));
-        let is_due_by = |at_ns| {
-            let mut holding = self.holding(id, amounts);
-            holding.all(|(bucket, c)| c.limiter.is_due_by(ahead(bucket, c.limit), now_ns, at_ns))
-        };
-        if !full && last_ns.is_none_or(is_due_by) {
+        if !full && request.deadline_ns.is_none_or(|at| in_time.is_known(unparked.calls, at)) {
             return None;
         }
+        // It has to be done in time, too.
+        let last_ns = request.deadline_ns.map(|at| now_ns.saturating_add(at.saturating_sub(now_ns) / 16 * 15));
+        let is_due_by = |calls: usize, at_ns: u64| {
+            let ahead = |bucket: &Bucket, limit| self.ahead((id, lane), (amounts, calls), bucket, limit);
+            self.holding(id, amounts).all(|(bucket, c)| c.limiter.is_due_by(ahead(bucket, c.limit), now_ns, at_ns))
+        };
+        // Mostly those behind it are in time as well.
+        let with_more = unparked.calls + TOGETHER;
+        match request.deadline_ns.zip(last_ns) {
+            Some((deadline_ns, last_ns)) if !full && is_due_by(with_more, last_ns) => {
+                in_time.calls = Some((with_more, deadline_ns));
+                return None;
+            }
+            Some((_, last_ns)) if !full && is_due_by(unparked.calls, last_ns) => return None,
+            None if !full => return None,
+            _ => {}
+        }
+        let ahead = |bucket: &Bucket, limit| self.ahead((id, lane), (amounts, unparked.calls), bucket, limit);
         let (due_ns, cause) = self.due_ns(id, amounts, ahead, now_ns);
         let wait_ns = due_ns.saturating_sub(now_ns);
         let (owner, limit) = cause?;
         Some(Refusal { owner: owner.clone(), limit, wait_ns: wait_ns.max(1), parked: held.calls })
+    }
+
+    /// What passes before a call of a lane: what waits there, so many more like it, and of other lanes its share.
+    fn ahead(
+        &self,
+        (id, lane): (u32, &Lane<T>),
+        (amounts, more): (&Amounts, usize),
+        bucket: &Bucket,
+        limit: Limit,
+    ) -> u64 {
+        // Lanes are served in turn: of another one only so many come first as there are in this one.
+        let places = (lane.parked.len() + more) as u128 + 1;
+        let others = bucket.waiting.iter().filter(|other| **other != id).filter_map(|other| self.lanes.get(other));
+        let others = others.map(|other| {
+            let (queued, count) = (u128::from(other.queued.get(limit.kind)), other.parked.len().max(1) as u128);
+            queued * places.min(count) / count
+        });
+        let own = u128::from(lane.queued.get(limit.kind)) + more as u128 * u128::from(amounts.get(limit.kind));
+        u64::try_from(own + others.sum::<u128>()).unwrap_or(u64::MAX)
     }
 
     /// Puts a lane into the order of those that wait, or takes it out.
@@ -663,13 +644,10 @@ impl<T> Gate<T> {
         // What it takes may be better known than when it came.
         let expected = lane.expected(first.operation, first.cost);
         let (amounts, units) = (expected.amounts(self.units), self.units);
-        if !leaves && !self.is_due(id, &amounts, now_ns) {
-            if let Some(lane) = self.lanes.get_mut(&id) {
-                lane.correct_first(units);
-            }
+        if !leaves && !are_due(&lane.path, &self.buckets, &amounts, now_ns) {
+            lane.correct_first(units);
             return false;
         }
-        let Some(lane) = self.lanes.get_mut(&id) else { return false };
         let Some(first) = lane.parked.pop_front() else { return false };
         lane.queued.subtract(&first.amounts(units));
         left.add(first.size_bytes);
@@ -677,7 +655,8 @@ impl<T> Gate<T> {
             woken.gone.push(first.item);
             return true;
         }
-        self.charge(id, &amounts, now_ns);
+        self.turns += 1;
+        lane.charge(self.turns, &mut self.buckets, &amounts, now_ns);
         let (generation, operation) = (self.generation, first.operation);
         let parked_ns = now_ns.saturating_sub(first.since_ns);
         let ticket = Ticket { lane: id, generation, operation, charged: expected, parked_ns };
@@ -696,65 +675,6 @@ impl<T> Gate<T> {
         }
         while self.buckets.pop_if(|last| last.is_none()).is_some() {}
         self.owners.retain(|_, index| self.buckets.get(*index).is_some_and(Option::is_some));
-    }
-}
-
-impl Class {
-    fn of(cost: &Cost) -> Class {
-        match (cost.reads, cost.writes) {
-            (_, 0) => Class::Reads,
-            (0, _) => Class::Writes,
-            _ => Class::Both,
-        }
-    }
-}
-
-impl<T> Lane<T> {
-    /// What is known of a cost, and for the rest what those before it took.
-    fn expected(&self, operation: Operation, known: Cost) -> Cost {
-        self.expected[operation as usize].cost(operation, known)
-    }
-
-    /// What the first call takes is better known now.
-    fn correct_first(&mut self, units: CapacityUnits) {
-        if let Some(first) = self.parked.front_mut() {
-            self.queued.subtract(&first.amounts(units));
-            first.expected = self.expected[first.operation as usize];
-            self.queued.add(&first.amounts(units));
-        }
-    }
-
-    /// Seven parts of what was expected, one of what was.
-    fn learn(&mut self, operation: Operation, cost: &Cost) {
-        let expected = &mut self.expected[operation as usize];
-        let step = |was: &mut u64, is: u64| *was = ((u128::from(*was) * 7 + u128::from(is)) / 8) as u64;
-        step(&mut expected.rows, cost.rows);
-        step(&mut expected.read_bytes, cost.read_bytes / cost.reads.max(1));
-        step(&mut expected.handler_ns, cost.handler_ns);
-    }
-}
-
-impl Expected {
-    fn cost(&self, operation: Operation, known: Cost) -> Cost {
-        Cost {
-            rows: known.rows.max(if operation == Operation::Scan { self.rows } else { 0 }),
-            read_bytes: known.read_bytes.max(known.reads.saturating_mul(self.read_bytes)),
-            handler_ns: self.handler_ns,
-            ..known
-        }
-    }
-}
-
-impl<T> Parked<T> {
-    fn amounts(&self, units: CapacityUnits) -> Amounts {
-        self.expected.cost(self.operation, self.cost).amounts(units)
-    }
-}
-
-impl Held {
-    fn add(&mut self, size_bytes: usize) {
-        self.calls += 1;
-        self.bytes += size_bytes;
     }
 }
 

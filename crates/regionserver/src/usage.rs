@@ -83,12 +83,19 @@ impl Usage {
 }
 
 impl OfUser {
-    pub(crate) fn record(&self, operation: Operation, queue: Duration, parked: Duration, service: Duration) {
+    /// So many calls that all took the same.
+    pub(crate) fn record(
+        &self,
+        calls: u64,
+        operation: Operation,
+        (queue, parked, service): (Duration, Duration, Duration),
+    ) {
         let times = &self.operations[operation as usize];
-        times.queue.record(queue);
-        times.service.record(service);
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        times.queue.record_times(ns(queue), calls);
+        times.service.record_times(ns(service), calls);
         if !parked.is_zero() {
-            times.parked.record(parked);
+            times.parked.record_times(ns(parked), calls);
         }
     }
 
@@ -157,8 +164,8 @@ mod tests {
     #[test]
     fn the_report_has_each_operation_that_was_made_and_each_refusal() {
         let usage = OfUser::default();
-        usage.record(Operation::Scan, Duration::ZERO, Duration::from_millis(5), Duration::from_micros(70));
-        usage.record(Operation::Scan, Duration::ZERO, Duration::ZERO, Duration::from_micros(70));
+        usage.record(1, Operation::Scan, (Duration::ZERO, Duration::from_millis(5), Duration::from_micros(70)));
+        usage.record(1, Operation::Scan, (Duration::ZERO, Duration::ZERO, Duration::from_micros(70)));
         usage.refuse(Kind::ReadSize);
         let mut response = pb::GetThrottleUsageResponse::default();
         usage.report(&Key { user: "u".into(), table: "ns:t".into() }, &mut response);
@@ -179,7 +186,7 @@ mod tests {
         for i in 0..MOST + 5 {
             let user = format!("u{i:05}");
             let who = usage.of(&user, &table);
-            who.usage.record(Operation::Get, Duration::ZERO, Duration::ZERO, Duration::from_micros(1));
+            who.usage.record(1, Operation::Get, (Duration::ZERO, Duration::ZERO, Duration::from_micros(1)));
             who.usage.refuse(Kind::ReadNumber);
             assert_eq!(who.key, Key { user: user.into(), table: "t".into() });
         }

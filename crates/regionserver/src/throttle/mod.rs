@@ -46,7 +46,7 @@ const PORTION: usize = 16;
 /// the shortest round by the way.
 const BY_THE_WAY: usize = 128;
 /// Rounds by the way.
-const ROUND_BY_THE_WAY: RangeInclusive<Duration> = Duration::from_micros(200)..=Duration::from_millis(2);
+const ROUND_BY_THE_WAY: RangeInclusive<Duration> = Duration::from_micros(200)..=Duration::from_millis(8);
 /// How often is looked whether connections were closed, and for the parked calls of those.
 const SWEEP: Duration = Duration::from_millis(100);
 /// How often is looked in any case, for calls whose time is over: each costs a line or two of memory, and nobody else may use the gate.
@@ -175,7 +175,7 @@ impl Throttles {
         }
         let now_ns = self.now_ns();
         // If limits have changed since it asked, the gate gives it back at once, or later.
-        calls.into_iter().for_each(|(place, parked)| state.gate.park(place, parked, now_ns));
+        state.gate.park_all(calls, now_ns);
         self.wake_if_sooner(state);
     }
 

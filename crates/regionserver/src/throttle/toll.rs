@@ -5,7 +5,8 @@ use super::waiting::Asked;
 use crate::usage::Who;
 use martite_quota::{Cost, Gate, Priority, Ticket};
 use martite_region::Region;
-use martite_rpc::Class;
+use martite_rpc::{Class, GATHERED};
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -89,12 +90,16 @@ impl Toll {
     }
 
     /// Calls that were done together are over: each took its share of the time since they `began`.
-    pub fn settle_together(tolls: Vec<Toll>, began: Instant) {
+    pub fn settle_together(mut tolls: Vec<Toll>, began: Instant) {
         let now = Instant::now();
         let share = now.saturating_duration_since(began) / u32::try_from(tolls.len()).unwrap_or(u32::MAX).max(1);
-        let mut all: Vec<Paid> = tolls.into_iter().flat_map(|toll| toll.paid).collect();
+        let mut all: SmallVec<[&mut Paid; GATHERED]> = tolls.iter_mut().flat_map(|toll| &mut toll.paid).collect();
         let Some(throttles) = all.first().map(|paid| paid.throttles.clone()) else { return };
-        throttles.settle(now, |gate, now_ns| all.iter_mut().for_each(|paid| paid.end(share, gate, now_ns)));
+        // Those that came together and went on together have waited for the same time, too.
+        for alike in all.chunk_by(|a, b| a.took_as_long(b)) {
+            alike[0].record(alike.len() as u64, share);
+        }
+        throttles.settle(now, |gate, now_ns| all.iter_mut().for_each(|paid| paid.settle(share, gate, now_ns)));
     }
 }
 
@@ -104,11 +109,19 @@ impl Paid {
         Paid { throttles, who, cost, ticket, queue, began, is_settled: false }
     }
 
-    fn end<T>(&mut self, took: Duration, gate: &mut Gate<T>, now_ns: u64) {
+    fn took_as_long(&self, other: &Paid) -> bool {
+        let times = |paid: &Paid| (paid.ticket.operation, paid.queue, paid.ticket.parked_ns);
+        Arc::ptr_eq(&self.who, &other.who) && times(self) == times(other)
+    }
+
+    fn record(&self, calls: u64, took: Duration) {
+        let parked = Duration::from_nanos(self.ticket.parked_ns);
+        self.who.usage.record(calls, self.ticket.operation, (self.queue, parked, took));
+    }
+
+    fn settle<T>(&mut self, took: Duration, gate: &mut Gate<T>, now_ns: u64) {
         self.is_settled = true;
         let handler_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        let parked = Duration::from_nanos(self.ticket.parked_ns);
-        self.who.usage.record(self.ticket.operation, self.queue, parked, took);
         gate.settle(&self.ticket, Cost { handler_ns, ..self.cost }, now_ns);
     }
 }
@@ -121,6 +134,7 @@ impl Drop for Paid {
         }
         let (now, throttles) = (Instant::now(), self.throttles.clone());
         let took = now.saturating_duration_since(self.began);
-        throttles.settle(now, |gate, now_ns| self.end(took, gate, now_ns));
+        self.record(1, took);
+        throttles.settle(now, |gate, now_ns| self.settle(took, gate, now_ns));
     }
 }
