@@ -6,7 +6,7 @@ start_martite() {
   "$file" start --data "$work/data" --hostname localhost --zookeeper-port 0 --master-port 0 --regionserver-port 0 "$@" \
     > "$work/ready" 2> "$work/server.log" &
   server=$!
-  until grep -q '^ready' "$work/ready"; do
+  until grep -qs '^ready' "$work/ready"; do
     kill -0 "$server" || { tail "$work/server.log" >&2; exit 1; }
     sleep 0.01
   done
