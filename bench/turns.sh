@@ -3,8 +3,8 @@
 # time in the other order: on a machine whose speed changes from minute to minute this tells a few hundredths where runs one after the other tell none.
 #   bench/turns.sh [--workload get|multiplexed|multi-get] [--clients 10] [--operations N] [--rounds 60] [--rows 300000] FILE FILE
 # FILE: a `martite`; the load generator is the first one's `pe`. --operations: of each client in a turn, about, of random rows out of all.
-# Out: of each build the mean and the median of all turns, in µs an operation (of multi-get a row), user and system time of the server; the geometric
-# mean of second ÷ first, with its standard error.
+# Out: of each build the mean of all turns, in µs an operation (of multi-get a row), user and system time of the server; the geometric mean of
+# second ÷ first, with its standard error.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/martite.sh"
@@ -26,7 +26,7 @@ esac
 operations=${operations:-$usual}
 of_client=$((rows / clients))
 every=$((of_client > operations ? of_client / operations : 1))
-# PerformanceEvaluation takes each so-manieth row, rounded down.
+# PerformanceEvaluation takes every nth row, n = 1 ÷ the rate, rounded down.
 sample=$(awk -v every=$every 'BEGIN { printf "%.9f", (every > 1) ? 0.99999 / every : 1 }')
 in_turn=$(((of_client + every - 1) / every * clients))
 work=$(mktemp -d)
@@ -57,7 +57,11 @@ for which in 0 1; do
   pe "$which" "--rows=$((rows / 10))" sequentialWrite 10
   printf "flush 'TestTable'\nmajor_compact 'TestTable'\n" > "$work/settle"
   "${files[0]}" shell --zk "${quorums[$which]}" "$work/settle" > /dev/null
-  # What is compacted is read with it.
+done
+# Compactions go on by themselves: each turn would count some of them.
+echo "compaction_state 'TestTable'" > "$work/state"
+for which in 0 1; do
+  until "${files[0]}" shell --zk "${quorums[$which]}" "$work/state" | grep -q NONE; do sleep 0.5; done
   turn "$which" > /dev/null
   turn "$which" > /dev/null
 done
@@ -65,24 +69,10 @@ for ((round = 0; round < rounds; round++)); do
   turn $((round % 2)); turn $(((round + 1) % 2))
 done | awk -v us="$(awk -v hz="$(getconf CLK_TCK)" -v n=$in_turn 'BEGIN { print 1e6 / hz / n }')" \
   -v what="$workload by $clients" -v first="${files[0]}" -v second="${files[1]}" '
-  function row(which, name,  n, i, sum) {
-    n = asort_of(which)
-    for (i = 1; i <= n; i++) sum += sorted[i]
-    printf "%s: %s: mean %.3f, median %.3f µs an operation\n", what, name, sum / n * us, sorted[int((n + 1) / 2)] * us
-  }
-  # The turns of one build, sorted.
-  function asort_of(which,  n, i, j, t) {
-    n = count[which]
-    for (i = 1; i <= n; i++) {
-      t = took[which, i]
-      for (j = i - 1; j >= 1 && sorted[j] > t; j--) sorted[j + 1] = sorted[j]
-      sorted[j + 1] = t
-    }
-    return n
-  }
-  { took[$1, ++count[$1]] = $2 }
+  { took[$1, ++count[$1]] = $2; sum[$1] += $2 }
   END {
-    row(0, first); row(1, second)
+    printf "%s: %s: %.3f µs an operation\n", what, first, sum[0] / count[0] * us
+    printf "%s: %s: %.3f µs an operation\n", what, second, sum[1] / count[1] * us
     for (i = 1; i <= count[0]; i++) if (took[0, i] > 0 && took[1, i] > 0) { l = log(took[1, i] / took[0, i]); n++; s += l; q += l * l }
     if (n < 2) { print "too few turns with any CPU: more --operations" > "/dev/stderr"; exit 1 }
     printf "second ÷ first: %.3f ± %.3f in %d rounds\n", exp(s / n), exp(s / n) * sqrt((q - s * s / n) / (n - 1) / n), n

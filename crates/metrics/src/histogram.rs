@@ -38,16 +38,23 @@ impl Histogram {
 
     #[inline]
     pub fn record_ns(&self, ns: u64) {
-        self.record_times(ns, 1);
+        self.add(ns, 1);
     }
 
-    /// The same time, `times` times.
+    /// As if so many had taken this time.
     #[inline]
-    pub fn record_times(&self, ns: u64, times: u64) {
+    pub fn record_many(&self, time: Duration, count: u64) {
+        if count > 0 {
+            self.add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), count);
+        }
+    }
+
+    #[inline]
+    fn add(&self, ns: u64, count: u64) {
         // A thread that is ending has no stripe of its own any more.
         let stripe = self.stripes[STRIPE.try_with(|stripe| *stripe).unwrap_or(0)].get_or_init(Stripe::empty);
-        stripe.buckets[bucket(ns)].fetch_add(times, Relaxed);
-        stripe.sum_ns.fetch_add(ns.wrapping_mul(times), Relaxed);
+        stripe.buckets[bucket(ns)].fetch_add(count, Relaxed);
+        stripe.sum_ns.fetch_add(ns.wrapping_mul(count), Relaxed);
         if ns > stripe.max_ns.load(Relaxed) {
             stripe.max_ns.fetch_max(ns, Relaxed);
         }
@@ -94,9 +101,7 @@ mod tests {
     fn a_time_may_be_recorded_many_times_at_once() {
         let (at_once, one_by_one) = (Histogram::default(), Histogram::default());
         for (ns, times) in [(5_000, 3), (70_000, 1), (5_000, 0), (1_000, 200)] {
-            if times > 0 {
-                at_once.record_times(ns, times);
-            }
+            at_once.record_many(Duration::from_nanos(ns), times);
             (0..times).for_each(|_| one_by_one.record_ns(ns));
         }
         let told = |all: Snapshot| (all.count(), all.sum_ns(), all.min_ns(), all.max_ns(), all.percentile_ns(50.0));

@@ -28,7 +28,7 @@ type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState
 
 /// Lanes that nobody has used for so long, with no call under way, are forgotten.
 const FORGET_NS: u64 = 60_000_000_000;
-/// Who comes together is looked at so many at a time.
+/// Of those who come together so many are found to be in time by one look.
 const TOGETHER: usize = 16;
 /// A refund that brings a limiter forward by less does not wake those who wait for it.
 const NOTABLE_NS: u64 = 500_000;
@@ -527,25 +527,27 @@ impl<T> Gate<T> {
         held.add_all(unparked);
         let full = held.calls >= self.bounds.calls_per_user
             || (held.calls > 0 && held.bytes + request.size_bytes > self.bounds.bytes_per_user);
-        if !full && request.deadline_ns.is_none_or(|at| in_time.is_known(unparked.calls, at)) {
-            return None;
-        }
         // It has to be done in time, too.
-        let last_ns = request.deadline_ns.map(|at| now_ns.saturating_add(at.saturating_sub(now_ns) / 16 * 15));
-        let is_due_by = |calls: usize, at_ns: u64| {
-            let ahead = |bucket: &Bucket, limit| self.ahead((id, lane), (amounts, calls), bucket, limit);
-            self.holding(id, amounts).all(|(bucket, c)| c.limiter.is_due_by(ahead(bucket, c.limit), now_ns, at_ns))
-        };
-        // Mostly those behind it are in time as well.
-        let with_more = unparked.calls + TOGETHER;
-        match request.deadline_ns.zip(last_ns) {
-            Some((deadline_ns, last_ns)) if !full && is_due_by(with_more, last_ns) => {
-                in_time.calls = Some((with_more, deadline_ns));
-                return None;
+        let is_in_time = |deadline_ns: u64| {
+            let last_ns = now_ns.saturating_add(deadline_ns.saturating_sub(now_ns) / 16 * 15);
+            let is_due_behind = |calls: usize| {
+                let ahead = |bucket: &Bucket, limit| self.ahead((id, lane), (amounts, calls), bucket, limit);
+                self.holding(id, amounts)
+                    .all(|(bucket, c)| c.limiter.is_due_by(ahead(bucket, c.limit), now_ns, last_ns))
+            };
+            if in_time.is_known(unparked.calls, deadline_ns) {
+                return true;
             }
-            Some((_, last_ns)) if !full && is_due_by(unparked.calls, last_ns) => return None,
-            None if !full => return None,
-            _ => {}
+            // Mostly those behind it are in time as well.
+            let with_more = unparked.calls + TOGETHER;
+            if is_due_behind(with_more) {
+                in_time.calls = Some((with_more, deadline_ns));
+                return true;
+            }
+            is_due_behind(unparked.calls)
+        };
+        if !full && request.deadline_ns.is_none_or(is_in_time) {
+            return None;
         }
         let ahead = |bucket: &Bucket, limit| self.ahead((id, lane), (amounts, unparked.calls), bucket, limit);
         let (due_ns, cause) = self.due_ns(id, amounts, ahead, now_ns);

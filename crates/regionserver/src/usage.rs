@@ -91,11 +91,10 @@ impl OfUser {
         (queue, parked, service): (Duration, Duration, Duration),
     ) {
         let times = &self.operations[operation as usize];
-        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        times.queue.record_times(ns(queue), calls);
-        times.service.record_times(ns(service), calls);
+        times.queue.record_many(queue, calls);
+        times.service.record_many(service, calls);
         if !parked.is_zero() {
-            times.parked.record_times(ns(parked), calls);
+            times.parked.record_many(parked, calls);
         }
     }
 

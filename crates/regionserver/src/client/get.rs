@@ -21,7 +21,7 @@ struct Get {
     region: Arc<Region>,
     /// Asked of a replica.
     stale: bool,
-    of: RowGet,
+    wanted: RowGet,
 }
 
 const ONE_GET: (Operation, Cost) = (Operation::Get, ONE_READ);
@@ -31,7 +31,7 @@ type Admitted = Ready<Get>;
 
 impl Get {
     fn is_like(&self, other: &Get) -> bool {
-        Arc::ptr_eq(&self.region, &other.region) && self.of.is_like(&other.of)
+        Arc::ptr_eq(&self.region, &other.region) && self.wanted.is_like(&other.wanted)
     }
 }
 
@@ -39,7 +39,7 @@ impl Work for Get {
     const GATHERS: bool = true;
 
     fn keep(&mut self, _: &Arc<RegionServer>, call: &mut Call) {
-        self.of.keep();
+        self.wanted.keep();
         call.param = Bytes::new();
     }
 
@@ -112,7 +112,7 @@ impl RegionServer {
     /// Those in `places` (behind the address of their region), which are alike.
     fn run_gets(self: &Arc<Self>, gets: &mut [Option<Admitted>], places: &[(usize, usize)]) {
         let alike = places.iter().filter_map(|(_, place)| gets[*place].as_ref());
-        let Some(Get { region, of: first, .. }) = alike.clone().next().map(|first| &first.work) else { return };
+        let Some(Get { region, wanted: first, .. }) = alike.clone().next().map(|first| &first.work) else { return };
         let (region, like) = (region.clone(), first.like.clone());
         let getter = if places.len() > 1 { Getter::new(&region, &like).ok() } else { None };
         let Some(mut getter) = getter else {
@@ -120,12 +120,12 @@ impl RegionServer {
         };
         let src = self.ctx.stores.files.cache_only();
         let began = alike.clone().any(|admitted| !admitted.toll.is_empty()).then(Instant::now);
-        getter.expect(alike.map(|admitted| &admitted.work.of.row), &src);
+        getter.expect(alike.map(|admitted| &admitted.work.wanted.row), &src);
         let mut over = Vec::with_capacity(if began.is_some() { places.len() } else { 0 });
         for mut admitted in places.iter().filter_map(|(_, place)| gets[*place].take()) {
             self.stats.get.hit();
             let mut cells = result::row_buffer(admitted.call.conn.codec);
-            let read = getter.get(&admitted.work.of.row, &src, &mut cells);
+            let read = getter.get(&admitted.work.wanted.row, &src, &mut cells);
             if let (Some(_), Ok(Step::Need(_))) = (began, &read) {
                 admitted.toll.begin_anew();
             }
@@ -154,8 +154,8 @@ impl RegionServer {
     fn run_get(self: &Arc<Self>, admitted: Admitted) {
         self.stats.get.hit();
         let mut cells = result::row_buffer(admitted.call.conn.codec);
-        let Get { region, of, .. } = &admitted.work;
-        let read = region.get_row(&of.row, &of.like, &self.ctx.stores.files.cache_only(), &mut cells);
+        let Get { region, wanted, .. } = &admitted.work;
+        let read = region.get_row(&wanted.row, &wanted.like, &self.ctx.stores.files.cache_only(), &mut cells);
         self.end_get(admitted, cells, read.map_err(Fault::from));
     }
 
@@ -178,7 +178,7 @@ impl RegionServer {
                 self.pool.spawn_call(toll.class(Class::Read), call, move |call| {
                     let mut cells = result::buffer(call.conn.codec);
                     loop {
-                        match get.region.get_row(&get.of.row, &get.of.like, &files.blocking(), &mut cells) {
+                        match get.region.get_row(&get.wanted.row, &get.wanted.like, &files.blocking(), &mut cells) {
                             Ok(Step::Need(_)) => cells.clear(),
                             Ok(Step::Ready(outcome)) => return answer(call, &mut toll, &get, cells, outcome),
                             Err(e) => return call.responder.fail(Fault::from(e).into_exception()),
@@ -198,14 +198,14 @@ impl RegionServer {
                     Ok(Some((kind, name))) => self.readable_named(kind, name)?,
                     _ => self.readable(&pb::RegionSpecifier::decode(param.slice_ref(region)).map_err(bad)?)?,
                 };
-                let of = query::decode_get(get, param, &region)?;
-                Ok(Get { region, stale, of })
+                let wanted = query::decode_get(get, param, &region)?;
+                Ok(Get { region, stale, wanted })
             }
             _ => {
                 let request = pb::GetRequest::decode(param.clone()).map_err(bad)?;
                 let (region, stale) = self.readable(&request.region)?;
-                let of = query::get(&request.get, &region)?.into();
-                Ok(Get { region, stale, of })
+                let wanted = query::get(&request.get, &region)?.into();
+                Ok(Get { region, stale, wanted })
             }
         }
     }
@@ -246,7 +246,7 @@ fn answer(mut call: Call, toll: &mut Toll, get: &Get, cells: CellBuf, outcome: G
     // Clients before 1.3, and those that do not say, read a Get's cells from the message.
     let codec = call.conn.codec.filter(|_| call.conn.has_version(1, 3));
     times::record(&get.region, &mut call.responder, |table| &table.get);
-    if get.of.like.exists_only {
+    if get.wanted.like.exists_only {
         let message = result::short_get_response(0, Some(outcome.exists), get.stale);
         return call.responder.ok_short(&message, Vec::new());
     }

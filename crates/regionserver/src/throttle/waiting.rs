@@ -37,7 +37,7 @@ pub(crate) trait Work: Send + Sized + 'static {
     /// Its turn has come, or would come too late after all.
     fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>);
 
-    /// The turns of all have come.
+    /// The turns of all have come. None is missing: who takes them out one by one need not move the others.
     fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Option<Ready<Self>>>) {
         ready.into_iter().flatten().for_each(|Ready { call, toll, work }| work.go_on(server, call, toll, Ok(())));
     }

@@ -45,7 +45,7 @@ impl Handler for Echo {
             "Echo" => echo(call),
             // The same with cells that are copied.
             "EchoCopied" => call.responder.ok_copied(&call.param, &call.cells),
-            // The same as a part of longer work.
+            // `Echo` as a part of longer work.
             "EchoOfPart" => {
                 let mut call = call;
                 call.responder.note_part();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 const MOST_RESERVED: usize = 1 << 20;
 
 pub(super) struct Gets {
-    /// What is wanted of every row.
+    /// The first of them: of every row is wanted what it wants.
     first: RowGet,
     /// Index of the action, and row.
     rows: Vec<(u32, Bytes)>,
