@@ -150,6 +150,11 @@ impl Amounts {
         self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine = mine.saturating_add(theirs));
     }
 
+    /// Of so many calls.
+    pub fn times(self, calls: u64) -> Amounts {
+        Amounts(self.0.map(|amount| amount.saturating_mul(calls)))
+    }
+
     pub fn subtract(&mut self, other: &Amounts) {
         self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine = mine.saturating_sub(theirs));
     }

@@ -28,8 +28,6 @@ type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState
 
 /// Lanes that nobody has used for so long, with no call under way, are forgotten.
 const FORGET_NS: u64 = 60_000_000_000;
-/// Of those who come together so many are found to be in time by one look.
-const TOGETHER: usize = 16;
 /// A refund that brings a limiter forward by less does not wake those who wait for it.
 const NOTABLE_NS: u64 = 500_000;
 
@@ -49,16 +47,30 @@ pub enum Operation {
     Multi = 3,
 }
 
-/// A call that arrives.
+/// What is kept of calls that wait: of one, or of several that came together.
+pub trait Several: Sized {
+    /// The first so many of them, which are fewer than all, and the others.
+    fn split(self, calls: usize) -> (Self, Option<Self>);
+}
+
+impl<T> Several for Vec<T> {
+    fn split(mut self, calls: usize) -> (Self, Option<Self>) {
+        let others = self.split_off(calls.min(self.len()));
+        (self, Some(others))
+    }
+}
+
+/// A call that arrives, or several that are alike.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     pub key: &'a Key,
     pub operation: Operation,
-    /// As far as it is known: what is read, and handler time, is not.
+    /// Of each, as far as it is known: what is read, and handler time, is not.
     pub cost: Cost,
-    /// What it holds of memory while it waits.
+    pub calls: usize,
+    /// What all of them hold of memory while they wait.
     pub size_bytes: usize,
-    /// When nobody waits for its answer any more.
+    /// When nobody waits for their answers any more.
     pub deadline_ns: Option<u64>,
 }
 
@@ -73,21 +85,32 @@ pub enum Answer {
     Refused(Box<Refusal>),
 }
 
-/// Where a call is to wait, what it is expected to cost, and what it said of itself.
+/// What becomes of calls that arrive together and that something limits: some pass, those behind them wait, and the last are refused.
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// How many pass; each is to be settled by the ticket.
+    pub passes: Option<(usize, Ticket)>,
+    /// How many wait, and where.
+    pub waits: Option<(usize, Place)>,
+    pub refused: Option<(usize, Refusal)>,
+}
+
+/// Where calls are to wait, what each is expected to cost, and what they said of themselves.
 #[derive(Debug)]
 pub struct Place {
     lane: u32,
     expected: Expected,
     operation: Operation,
     cost: Cost,
-    size_bytes: usize,
+    held: Held,
     deadline_ns: Option<u64>,
 }
 
 impl Place {
-    /// What the call holds of memory, if that is not what it had said.
-    pub fn holding(self, size_bytes: usize) -> Place {
-        Place { size_bytes, ..self }
+    /// What the calls hold of memory, if that is not what they had said.
+    pub fn holding(mut self, size_bytes: usize) -> Place {
+        self.held.bytes = size_bytes;
+        self
     }
 }
 
@@ -99,21 +122,24 @@ pub struct Woken<T> {
     pub gone: Vec<T>,
 }
 
-/// A call whose turn has come.
+/// Calls whose turn has come.
 #[derive(Debug)]
 pub struct Passed<T> {
     pub item: T,
+    pub calls: usize,
+    /// By which each of them is to be settled.
     pub ticket: Ticket,
-    /// What it said of its cost.
+    /// What each said of its cost.
     pub cost: Cost,
 }
 
-/// A call that is to arrive anew, with what it said of itself.
+/// Calls that are to arrive anew, with what they said of themselves.
 #[derive(Debug)]
 pub struct Returned<T> {
     pub item: T,
     pub operation: Operation,
     pub cost: Cost,
+    pub calls: usize,
     pub size_bytes: usize,
     pub deadline_ns: Option<u64>,
 }
@@ -133,21 +159,6 @@ pub struct Ticket {
     charged: Cost,
     /// How long it has waited.
     pub parked_ns: u64,
-}
-
-/// What is known of calls that come together, once it is known of the first that waits.
-#[derive(Default)]
-struct InTime {
-    /// What their user has parked.
-    held: Option<Held>,
-    /// With so many unparked before it, one that may end then has its turn in time.
-    calls: Option<(usize, u64)>,
-}
-
-impl InTime {
-    fn is_known(&self, unparked: usize, deadline_ns: u64) -> bool {
-        self.calls.is_some_and(|(most, least_ns)| unparked <= most && deadline_ns >= least_ns)
-    }
 }
 
 /// The calls that wait, and the limiters they wait for. `T` = what is kept of a call.
@@ -170,7 +181,7 @@ pub struct Gate<T> {
     generation: u64,
 }
 
-impl<T> Gate<T> {
+impl<T: Several> Gate<T> {
     pub fn new(plan: Plan, units: CapacityUnits, bounds: Bounds) -> Gate<T> {
         Gate {
             plan,
@@ -191,40 +202,41 @@ impl<T> Gate<T> {
 
     /// A call comes.
     pub fn ask(&mut self, request: &Request<'_>, now_ns: u64) -> Answer {
-        let mut answer = Answer::Free;
-        self.ask_alike(std::iter::once(request.clone()), now_ns, |only| answer = only);
-        answer
+        let Some(Answers { passes, waits, refused }) = self.ask_together(request, now_ns) else { return Answer::Free };
+        match (passes, waits, refused) {
+            (Some((_, ticket)), ..) => Answer::Passes(ticket),
+            (_, Some((_, place)), _) => Answer::Waits(place),
+            (.., Some((_, refusal))) => Answer::Refused(Box::new(refusal)),
+            _ => Answer::Free,
+        }
     }
 
-    /// Calls come together that are alike in key, operation and cost; `told` is given what becomes of each, in their order. Those that
-    /// wait count for those behind them, as if they were parked already; those that others are about to park do not.
-    pub fn ask_alike<'r>(
-        &mut self,
-        requests: impl Iterator<Item = Request<'r>>,
-        now_ns: u64,
-        mut told: impl FnMut(Answer),
-    ) {
-        let mut requests = requests.peekable();
-        let Some(first) = requests.peek() else { return };
-        let Some((id, expected)) = self.enter(first, now_ns) else { return requests.for_each(|_| told(Answer::Free)) };
-        let charged = expected.cost(first.operation, first.cost);
-        let (amounts, mut unparked) = (charged.amounts(self.units), Held::default());
-        let mut in_time = InTime::default();
-        for request in requests {
-            // Who comes after one that waits does not pass before it.
-            let passes = unparked.calls == 0 && self.passes(id, &amounts, now_ns);
-            told(if passes {
-                self.charge(id, &amounts, now_ns);
-                let (operation, generation) = (request.operation, self.generation);
-                Answer::Passes(Ticket { lane: id, generation, operation, charged, parked_ns: 0 })
-            } else if let Some(refusal) = self.refusal(id, &request, (&amounts, unparked), &mut in_time, now_ns) {
-                Answer::Refused(Box::new(refusal))
-            } else {
-                let Request { operation, cost, size_bytes, deadline_ns, .. } = request;
-                unparked.add(size_bytes);
-                Answer::Waits(Place { lane: id, expected, operation, cost, size_bytes, deadline_ns })
-            });
+    /// Calls come together, in an order. None: nothing limits them.
+    pub fn ask_together(&mut self, request: &Request<'_>, now_ns: u64) -> Option<Answers> {
+        let (id, expected) = self.enter(request, now_ns)?;
+        let Request { operation, cost, calls, size_bytes, deadline_ns, .. } = *request;
+        let charged = expected.cost(operation, cost);
+        let amounts = charged.amounts(self.units);
+        let mut passing = 0;
+        while passing < calls && self.passes(id, &amounts, now_ns) {
+            self.charge(id, &amounts, now_ns);
+            passing += 1;
         }
+        // Each that waits makes the others wait for longer: those behind one that is refused are refused as it is.
+        let left = calls - passing;
+        let refusal = |before: usize| self.refusal(id, request, (&amounts, before), now_ns);
+        let are_refused = left > 0 && refusal(left - 1).is_some();
+        let first_refused =
+            are_refused.then(|| (0..left).find_map(|before| Some((before, refusal(before)?)))).flatten();
+        let waiting = first_refused.as_ref().map_or(left, |(waiting, _)| *waiting);
+        let ticket = || Ticket { lane: id, generation: self.generation, operation, charged, parked_ns: 0 };
+        let held = Held { calls: waiting, bytes: size_bytes / calls.max(1) * waiting };
+        let place = || Place { lane: id, expected, operation, cost, held, deadline_ns };
+        Some(Answers {
+            passes: (passing > 0).then(|| (passing, ticket())),
+            waits: (waiting > 0).then(|| (waiting, place())),
+            refused: first_refused.map(|(waiting, refusal)| (left - waiting, refusal)),
+        })
     }
 
     /// The lane of a call that something limits, and what those before it took.
@@ -243,43 +255,24 @@ impl<T> Gate<T> {
         is_empty && self.is_due(id, amounts, now_ns) && !self.is_behind(id, now_ns)
     }
 
-    /// A call that was just told to wait; [`Gate::wake`] gives `item` back when its turn has come.
+    /// Calls that were just told to wait; [`Gate::wake`] gives `item` back when their turn has come.
     pub fn park(&mut self, place: Place, item: T, now_ns: u64) {
-        self.park_all(std::iter::once((place, item)), now_ns);
-    }
-
-    /// The same for several, mostly of one lane.
-    pub fn park_all(&mut self, calls: impl IntoIterator<Item = (Place, T)>, now_ns: u64) {
-        let mut calls = calls.into_iter().peekable();
-        while let Some((Place { lane: id, .. }, _)) = calls.peek() {
-            let id = *id;
-            let of_lane = std::iter::from_fn(|| calls.next_if(|(place, _)| place.lane == id));
-            let Some(lane) = self.lanes.get_mut(&id) else {
-                of_lane.for_each(drop);
-                continue;
-            };
-            let (was_empty, mut more) = (lane.parked.is_empty(), Held::default());
-            for (place, item) in of_lane {
-                let Place { expected, operation, cost, size_bytes, deadline_ns, .. } = place;
-                more.add(size_bytes);
-                self.serial += 1;
-                let (since_ns, serial) = (now_ns, self.serial);
-                let parked = Parked { item, operation, expected, size_bytes, since_ns, serial, deadline_ns, cost };
-                lane.queued.add(&parked.amounts(self.units));
-                lane.parked.push_back(parked);
-            }
-            match self.held.get_mut(&lane.key.user) {
-                Some(held) => held.add_all(more),
-                None => self.held.entry(lane.key.user.clone()).or_default().add_all(more),
-            }
-            if was_empty {
-                self.schedule(id, now_ns);
-            }
+        let Place { lane: id, expected, operation, cost, held, deadline_ns } = place;
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        self.serial += 1;
+        let (since_ns, serial) = (now_ns, self.serial);
+        lane.push(Parked { item, held, operation, expected, since_ns, serial, deadline_ns, cost }, self.units);
+        match self.held.get_mut(&lane.key.user) {
+            Some(of_user) => of_user.add(held),
+            None => drop(self.held.insert(lane.key.user.clone(), held)),
+        }
+        if lane.parked.len() == 1 {
+            self.schedule(id, now_ns);
         }
     }
 
-    /// Gives out those whose turn has come, `at_most` so many; who is `gone`, or whose time is over, comes out without a
-    /// charge. True: there may be more.
+    /// Gives out those whose turn has come, `at_most` so many and those who came together with the last; who is `gone`, or whose time
+    /// is over, comes out without a charge. True: there may be more.
     pub fn wake(&mut self, now_ns: u64, gone: impl Fn(&T) -> bool, woken: &mut Woken<T>, mut at_most: usize) -> bool {
         while let Some(Reverse((due_ns, turn, id))) = self.due.peek().copied() {
             let valid = self.lanes.get(&id).is_some_and(|lane| lane.scheduled == Some((due_ns, turn)));
@@ -291,7 +284,7 @@ impl<T> Gate<T> {
             }
             self.due.pop();
             if valid {
-                at_most -= self.serve(id, now_ns, &gone, woken, at_most);
+                at_most = at_most.saturating_sub(self.serve(id, now_ns, &gone, woken, at_most));
             }
         }
         false
@@ -342,15 +335,15 @@ impl<T> Gate<T> {
         let mut lanes = std::mem::take(&mut self.lanes);
         for lane in lanes.values_mut() {
             parked.extend(lane.parked.drain(..));
-            (lane.queued, lane.scheduled) = (Amounts::default(), None);
+            (lane.calls, lane.queued, lane.scheduled) = (0, Amounts::default(), None);
             lane.path = self.path(&lane.key, now_ns);
         }
         self.lanes = lanes;
         self.forget_buckets(now_ns);
         parked.sort_by_key(|p| p.serial);
         let returned = |p: Parked<T>| {
-            let Parked { item, operation, cost, size_bytes, deadline_ns, .. } = p;
-            Returned { item, operation, cost, size_bytes, deadline_ns }
+            let Parked { item, held, operation, cost, deadline_ns, .. } = p;
+            Returned { item, operation, cost, calls: held.calls, size_bytes: held.bytes, deadline_ns }
         };
         parked.into_iter().map(returned).collect()
     }
@@ -369,8 +362,8 @@ impl<T> Gate<T> {
             lane.parked = staying;
             let mut left = Held::default();
             for parked in leaving {
-                lane.queued.subtract(&parked.amounts(self.units));
-                left.add(parked.size_bytes);
+                lane.leaves(&parked, self.units);
+                left.add(parked.held);
                 out.push(parked.item);
             }
             release(&mut self.held, &lane.key.user, left);
@@ -421,6 +414,7 @@ impl<T> Gate<T> {
             key: key.clone(),
             path,
             parked: VecDeque::new(),
+            calls: 0,
             queued: Amounts::default(),
             expected: [Expected::default(); 4],
             scheduled: None,
@@ -511,45 +505,30 @@ impl<T> Gate<T> {
         }
     }
 
-    /// Whether a call is not to be parked: too many are, or its turn would come after its time.
-    /// `unparked`: those before it that wait, cost as much, and are not parked yet.
+    /// Whether one of the calls that come together is not to be parked: too many are, or its turn would come after its time.
+    /// `before`: so many others of them wait before it.
     fn refusal(
         &self,
         id: u32,
         request: &Request<'_>,
-        (amounts, unparked): (&Amounts, Held),
-        in_time: &mut InTime,
+        (amounts, before): (&Amounts, usize),
         now_ns: u64,
     ) -> Option<Refusal> {
         let lane = self.lanes.get(&id)?;
-        let held_before = || self.held.get(&lane.key.user).copied().unwrap_or_default();
-        let mut held = *in_time.held.get_or_insert_with(held_before);
-        held.add_all(unparked);
+        let size_bytes = request.size_bytes.div_ceil(request.calls.max(1));
+        let mut held = self.held.get(&lane.key.user).copied().unwrap_or_default();
+        held.add(Held { calls: before, bytes: before * size_bytes });
         let full = held.calls >= self.bounds.calls_per_user
-            || (held.calls > 0 && held.bytes + request.size_bytes > self.bounds.bytes_per_user);
+            || (held.calls > 0 && held.bytes + size_bytes > self.bounds.bytes_per_user);
+        let ahead = |bucket: &Bucket, limit| self.ahead((id, lane), (amounts, before), bucket, limit);
         // It has to be done in time, too.
         let is_in_time = |deadline_ns: u64| {
             let last_ns = now_ns.saturating_add(deadline_ns.saturating_sub(now_ns) / 16 * 15);
-            let is_due_behind = |calls: usize| {
-                let ahead = |bucket: &Bucket, limit| self.ahead((id, lane), (amounts, calls), bucket, limit);
-                self.holding(id, amounts)
-                    .all(|(bucket, c)| c.limiter.is_due_by(ahead(bucket, c.limit), now_ns, last_ns))
-            };
-            if in_time.is_known(unparked.calls, deadline_ns) {
-                return true;
-            }
-            // Mostly those behind it are in time as well.
-            let with_more = unparked.calls + TOGETHER;
-            if is_due_behind(with_more) {
-                in_time.calls = Some((with_more, deadline_ns));
-                return true;
-            }
-            is_due_behind(unparked.calls)
+            self.holding(id, amounts).all(|(bucket, c)| c.limiter.is_due_by(ahead(bucket, c.limit), now_ns, last_ns))
         };
         if !full && request.deadline_ns.is_none_or(is_in_time) {
             return None;
         }
-        let ahead = |bucket: &Bucket, limit| self.ahead((id, lane), (amounts, unparked.calls), bucket, limit);
         let (due_ns, cause) = self.due_ns(id, amounts, ahead, now_ns);
         let wait_ns = due_ns.saturating_sub(now_ns);
         let (owner, limit) = cause?;
@@ -565,10 +544,10 @@ impl<T> Gate<T> {
         limit: Limit,
     ) -> u64 {
         // Lanes are served in turn: of another one only so many come first as there are in this one.
-        let places = (lane.parked.len() + more) as u128 + 1;
+        let places = (lane.calls + more) as u128 + 1;
         let others = bucket.waiting.iter().filter(|other| **other != id).filter_map(|other| self.lanes.get(other));
         let others = others.map(|other| {
-            let (queued, count) = (u128::from(other.queued.get(limit.kind)), other.parked.len().max(1) as u128);
+            let (queued, count) = (u128::from(other.queued.get(limit.kind)), other.calls.max(1) as u128);
             queued * places.min(count) / count
         });
         let own = u128::from(lane.queued.get(limit.kind)) + more as u128 * u128::from(amounts.get(limit.kind));
@@ -577,7 +556,7 @@ impl<T> Gate<T> {
 
     /// Puts a lane into the order of those that wait, or takes it out.
     fn schedule(&mut self, id: u32, now_ns: u64) {
-        let head = self.lanes.get(&id).and_then(|lane| lane.parked.front()).map(|p| p.amounts(self.units));
+        let head = self.lanes.get(&id).and_then(|lane| lane.parked.front()).map(|p| p.of_each().amounts(self.units));
         let due_ns = head.map(|amounts| self.due_ns(id, &amounts, |_, _| 0, now_ns).0);
         let Some(lane) = self.lanes.get_mut(&id) else { return };
         lane.scheduled = due_ns.map(|due_ns| (due_ns, lane.turn));
@@ -610,7 +589,7 @@ impl<T> Gate<T> {
     }
 
     /// A lane is due, or was believed to be: its first call passes, and those behind it whose turn has come, too, if nobody
-    /// else waits for the same limiters, `at_most` in all. How many they were.
+    /// else waits for the same limiters, `at_most` in all and those who came together with the last. How many they were.
     fn serve(
         &mut self,
         id: u32,
@@ -624,45 +603,50 @@ impl<T> Gate<T> {
         let user = lane.key.user.clone();
         let mut waiting = lane.path.iter().filter_map(|(b, _)| self.buckets[*b].as_ref()).map(|b| &b.waiting);
         let alone = waiting.all(|waiting| waiting.len() <= 1);
+        let at_once = if alone { usize::MAX } else { 1 };
         let mut left = Held::default();
-        while left.calls < at_most && self.serve_first(id, now_ns, gone, woken, &mut left) && alone {}
+        while left.calls < at_most && self.serve_first(id, now_ns, gone, woken, (at_once, &mut left)) && alone {}
         release(&mut self.held, &user, left);
         self.schedule(id, now_ns);
         left.calls
     }
 
-    /// True: the first call of a lane has left it, be it that nobody waits for it any more.
+    /// True: of the first calls of a lane, which came together, some have `left` it, `at_once` so many at most, or all because nobody
+    /// waits for them any more.
     fn serve_first(
         &mut self,
         id: u32,
         now_ns: u64,
         gone: &impl Fn(&T) -> bool,
         woken: &mut Woken<T>,
-        left: &mut Held,
+        (at_once, left): (usize, &mut Held),
     ) -> bool {
         let Some(lane) = self.lanes.get_mut(&id) else { return false };
         let Some(first) = lane.parked.front() else { return false };
-        let leaves = gone(&first.item) || first.deadline_ns.is_some_and(|at| at <= now_ns);
-        // What it takes may be better known than when it came.
-        let expected = lane.expected(first.operation, first.cost);
-        let (amounts, units) = (expected.amounts(self.units), self.units);
-        if !leaves && !are_due(&lane.path, &self.buckets, &amounts, now_ns) {
-            lane.correct_first(units);
-            return false;
-        }
-        let Some(first) = lane.parked.pop_front() else { return false };
-        lane.queued.subtract(&first.amounts(units));
-        left.add(first.size_bytes);
-        if leaves {
-            woken.gone.push(first.item);
+        let (operation, cost, all) = (first.operation, first.cost, first.held.calls);
+        let parked_ns = now_ns.saturating_sub(first.since_ns);
+        if gone(&first.item) || first.deadline_ns.is_some_and(|at| at <= now_ns) {
+            let Some((item, held)) = lane.pop(all, self.units) else { return false };
+            left.add(held);
+            woken.gone.push(item);
             return true;
         }
-        self.turns += 1;
-        lane.charge(self.turns, &mut self.buckets, &amounts, now_ns);
-        let (generation, operation) = (self.generation, first.operation);
-        let parked_ns = now_ns.saturating_sub(first.since_ns);
-        let ticket = Ticket { lane: id, generation, operation, charged: expected, parked_ns };
-        woken.pass.push(Passed { item: first.item, ticket, cost: first.cost });
+        // What they take may be better known than when they came.
+        let charged = lane.expected(operation, cost);
+        let (amounts, mut calls) = (charged.amounts(self.units), 0);
+        while calls < at_once.min(all) && are_due(&lane.path, &self.buckets, &amounts, now_ns) {
+            calls += 1;
+            self.turns += 1;
+            lane.charge(self.turns, &mut self.buckets, &amounts, now_ns);
+        }
+        if calls == 0 {
+            lane.correct_first(self.units);
+            return false;
+        }
+        let Some((item, held)) = lane.pop(calls, self.units) else { return false };
+        left.add(held);
+        let ticket = Ticket { lane: id, generation: self.generation, operation, charged, parked_ns };
+        woken.pass.push(Passed { item, calls, ticket, cost });
         true
     }
 

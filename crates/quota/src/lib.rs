@@ -19,7 +19,7 @@ pub mod space;
 pub mod table;
 
 pub use cost::{Amounts, CapacityUnits, Cost, Kind};
-pub use gate::{Answer, Bounds, Gate, Operation, Passed, Place, Request, Returned, Ticket, Woken};
+pub use gate::{Answer, Answers, Bounds, Gate, Operation, Passed, Place, Request, Returned, Several, Ticket, Woken};
 pub use limiter::{Limiter, Rate};
 pub use plan::{Key, Limit, Owner, Plan, Share};
 pub use refusal::Refusal;

@@ -33,7 +33,7 @@ struct World {
     settings: Settings,
     default_user: pb::Throttle,
     throttling: bool,
-    gate: Gate<String>,
+    gate: Gate<Vec<String>>,
     now_ns: u64,
     gone: BTreeSet<String>,
     tickets: BTreeMap<String, (Ticket, Cost)>,
@@ -89,8 +89,8 @@ impl World {
             ["gone", name] => drop(self.gone.insert(name.to_owned())),
             ["sweep"] => {
                 let gone = &self.gone;
-                let out = self.gate.sweep(self.now_ns, |name| gone.contains(name));
-                writeln!(self.out, "left: {}", out.join(" ")).unwrap();
+                let out = self.gate.sweep(self.now_ns, |names| gone.contains(&names[0]));
+                writeln!(self.out, "left: {}", out.concat().join(" ")).unwrap();
             }
             ["crowd", count, user, table, operation] => {
                 for _ in 0..count.parse().unwrap() {
@@ -159,7 +159,7 @@ impl World {
         let plan = Plan::new(Arc::new(self.settings.clone()), self.default_user);
         let plan = if self.throttling { plan } else { Plan::off() };
         for returned in self.gate.change(plan, self.now_ns) {
-            let _ = self.arrive(returned.item);
+            let _ = self.arrive(returned.item.concat());
         }
     }
 
@@ -188,7 +188,7 @@ impl World {
     /// True: it passes at once.
     fn arrive(&mut self, name: String) -> bool {
         let (key, operation, cost, deadline_ns, size_bytes) = self.requests[&name].clone();
-        let request = Request { key: &key, operation, cost, size_bytes, deadline_ns };
+        let request = Request { key: &key, operation, cost, calls: 1, size_bytes, deadline_ns };
         let quiet = name.starts_with('#');
         let answer = match self.gate.ask(&request, self.now_ns) {
             Answer::Free => "is free".to_owned(),
@@ -197,7 +197,7 @@ impl World {
                 "passes".to_owned()
             }
             Answer::Waits(place) => {
-                self.gate.park(place, name.clone(), self.now_ns);
+                self.gate.park(place, vec![name.clone()], self.now_ns);
                 "waits".to_owned()
             }
             Answer::Refused(refusal) => refusal.to_string(),
@@ -219,12 +219,13 @@ impl World {
     fn woken(&mut self) -> Vec<(String, u64)> {
         let (mut woken, gone) = (Woken::default(), &self.gone);
         // In portions as the server does: nobody is the better or worse for it.
-        while self.gate.wake(self.now_ns, |name| gone.contains(name), &mut woken, 3) {}
-        for name in woken.gone {
+        while self.gate.wake(self.now_ns, |names| gone.contains(&names[0]), &mut woken, 3) {}
+        for name in woken.gone.into_iter().flatten() {
             writeln!(self.out, "{name}: is gone").unwrap();
         }
         let mut names = Vec::new();
-        for Passed { item: name, ticket, cost } in woken.pass {
+        for Passed { item, ticket, cost, .. } in woken.pass {
+            let [name] = item.try_into().unwrap();
             names.push((name.clone(), ticket.parked_ns));
             self.tickets.insert(name, (ticket, cost));
         }

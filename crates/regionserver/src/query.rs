@@ -53,7 +53,12 @@ impl RowGet {
 
     /// It is to wait: nothing of it lies in the frame that brought it any more.
     pub fn keep(&mut self) {
-        keep::own(&mut self.row);
+        self.keep_with(Bytes::copy_from_slice(&self.row));
+    }
+
+    /// The same, where `row` is a copy of its row.
+    pub fn keep_with(&mut self, row: Bytes) {
+        self.row = row;
         if !std::mem::replace(&mut self.is_kept, true) {
             keep::get(Arc::make_mut(&mut self.like));
         }

@@ -98,8 +98,8 @@ impl OfUser {
         }
     }
 
-    pub(crate) fn refuse(&self, kind: Kind) {
-        *self.refused.lock().entry(kind).or_default() += 1;
+    pub(crate) fn refuse(&self, kind: Kind, calls: usize) {
+        *self.refused.lock().entry(kind).or_default() += calls as u64;
     }
 
     /// As the endpoint ThrottleUsageService tells it.
@@ -165,7 +165,7 @@ mod tests {
         let usage = OfUser::default();
         usage.record(1, Operation::Scan, (Duration::ZERO, Duration::from_millis(5), Duration::from_micros(70)));
         usage.record(1, Operation::Scan, (Duration::ZERO, Duration::ZERO, Duration::from_micros(70)));
-        usage.refuse(Kind::ReadSize);
+        usage.refuse(Kind::ReadSize, 1);
         let mut response = pb::GetThrottleUsageResponse::default();
         usage.report(&Key { user: "u".into(), table: "ns:t".into() }, &mut response);
         let [scan] = &response.usage[..] else { panic!("{response:?}") };
@@ -186,7 +186,7 @@ mod tests {
             let user = format!("u{i:05}");
             let who = usage.of(&user, &table);
             who.usage.record(1, Operation::Get, (Duration::ZERO, Duration::ZERO, Duration::from_micros(1)));
-            who.usage.refuse(Kind::ReadNumber);
+            who.usage.refuse(Kind::ReadNumber, 1);
             assert_eq!(who.key, Key { user: user.into(), table: "t".into() });
         }
         let all = usage.all();

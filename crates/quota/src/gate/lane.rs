@@ -1,6 +1,6 @@
 //! Lanes, the limiters that count for them, and who waits in them.
 
-use super::Operation;
+use super::{Operation, Several};
 use crate::cost::{Amounts, CapacityUnits, Cost};
 use crate::limiter::Limiter;
 use crate::plan::{Key, Limit, Owner};
@@ -34,7 +34,10 @@ pub(super) struct Lane<T> {
     pub key: Key,
     /// Indices of buckets, and whether they hold calls back.
     pub path: Vec<(usize, bool)>,
+    /// By those that came together.
     pub parked: VecDeque<Parked<T>>,
+    /// How many they are.
+    pub calls: usize,
     /// What the parked ones cost together.
     pub queued: Amounts,
     /// For each operation: what one read of it took.
@@ -55,17 +58,19 @@ pub(super) struct Expected {
     pub handler_ns: u64,
 }
 
+/// Calls that came together.
 #[derive(Debug)]
 pub(super) struct Parked<T> {
     pub item: T,
+    pub held: Held,
     pub operation: Operation,
-    /// What was expected of it when it counted among those that wait.
+    /// What was expected of each when they counted among those that wait.
     pub expected: Expected,
-    pub size_bytes: usize,
     pub since_ns: u64,
     /// Counts those that were ever parked.
     pub serial: u64,
     pub deadline_ns: Option<u64>,
+    /// Of each.
     pub cost: Cost,
 }
 
@@ -86,7 +91,37 @@ impl Class {
     }
 }
 
-impl<T> Lane<T> {
+impl<T: Several> Lane<T> {
+    pub fn push(&mut self, parked: Parked<T>, units: CapacityUnits) {
+        self.calls += parked.held.calls;
+        self.queued.add(&parked.amounts(units));
+        self.parked.push_back(parked);
+    }
+
+    /// Takes out the first calls, so many of those that came together, with what they held.
+    pub fn pop(&mut self, calls: usize, units: CapacityUnits) -> Option<(T, Held)> {
+        let mut first = self.parked.pop_front()?;
+        self.leaves(&first, units);
+        if calls >= first.held.calls {
+            return Some((first.item, first.held));
+        }
+        let held = first.held.split(calls);
+        let (item, others) = first.item.split(calls);
+        if let Some(item) = others {
+            let others = Parked { item, ..first };
+            self.calls += others.held.calls;
+            self.queued.add(&others.amounts(units));
+            self.parked.push_front(others);
+        }
+        Some((item, held))
+    }
+
+    /// They are taken out.
+    pub fn leaves(&mut self, parked: &Parked<T>, units: CapacityUnits) {
+        self.calls -= parked.held.calls;
+        self.queued.subtract(&parked.amounts(units));
+    }
+
     /// A call of it passes, the `turn`th of all.
     pub fn charge(&mut self, turn: u64, buckets: &mut [Option<Bucket>], amounts: &Amounts, now_ns: u64) {
         (self.turn, self.under_way) = (turn, self.under_way + 1);
@@ -138,20 +173,28 @@ impl Expected {
 }
 
 impl<T> Parked<T> {
+    pub fn of_each(&self) -> Cost {
+        self.expected.cost(self.operation, self.cost)
+    }
+
     pub fn amounts(&self, units: CapacityUnits) -> Amounts {
-        self.expected.cost(self.operation, self.cost).amounts(units)
+        self.of_each().amounts(units).times(self.held.calls as u64)
     }
 }
 
 impl Held {
-    pub fn add(&mut self, size_bytes: usize) {
-        self.calls += 1;
-        self.bytes += size_bytes;
-    }
-
-    pub fn add_all(&mut self, more: Held) {
+    pub fn add(&mut self, more: Held) {
         self.calls += more.calls;
         self.bytes += more.bytes;
+    }
+
+    /// Takes out so many calls, with their share of the bytes.
+    fn split(&mut self, calls: usize) -> Held {
+        let calls = calls.min(self.calls);
+        let bytes = self.bytes / self.calls.max(1) * calls;
+        self.calls -= calls;
+        self.bytes -= bytes;
+        Held { calls, bytes }
     }
 }
 

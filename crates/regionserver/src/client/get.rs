@@ -3,7 +3,7 @@
 use crate::error::Fault;
 use crate::fields::{Fields, Malformed, Value};
 use crate::query::RowGet;
-use crate::throttle::{Known, ONE_READ, Ready, Toll, Turn, TurnOfMany, Work};
+use crate::throttle::{Known, ONE_READ, PaidTogether, Ready, Toll, Turn, TurnOfMany, Work};
 use crate::{RegionServer, query, result, times};
 use bytes::Bytes;
 use martite_cell::CellBuf;
@@ -43,19 +43,30 @@ impl Work for Get {
         call.param = Bytes::new();
     }
 
+    /// Their rows lie in one piece of memory.
+    fn keep_all(ready: &mut [Option<Admitted>], _: &Arc<RegionServer>) {
+        let rows: Vec<u8> = ready.iter().flatten().flat_map(|one| &one.work.wanted.row).copied().collect();
+        let mut rows = Bytes::from(rows);
+        for Ready { call, work, .. } in ready.iter_mut().flatten() {
+            let row = rows.split_to(work.wanted.row.len());
+            work.wanted.keep_with(row);
+            call.param = Bytes::new();
+        }
+    }
+
     fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll) {
         server.begin_get(call, toll, self);
     }
 
     fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>) {
         match turn {
-            Ok(()) => server.run_get(Ready { call, toll, work: self }),
+            Ok(()) => server.run_get(Ready { call, toll, work: self }, &mut []),
             Err(fault) => call.responder.fail(fault.into_exception()),
         }
     }
 
-    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Option<Admitted>>) {
-        server.run_ready(ready);
+    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Option<Admitted>>, paid: Vec<PaidTogether>) {
+        server.run_ready(ready, paid);
     }
 }
 
@@ -88,12 +99,13 @@ impl RegionServer {
                 Err(fault) => call.responder.fail(fault.into_exception()),
             }
         }
-        self.ask_together(&known, &mut ready, &to_be_asked, ONE_GET);
-        self.run_ready(ready);
+        let paid = self.ask_together(&known, &mut ready, &to_be_asked, ONE_GET);
+        self.run_ready(ready, paid);
     }
 
     /// By region, and otherwise in their order. They are large: to sort them themselves would move each more than once.
-    fn run_ready(self: &Arc<Self>, mut ready: Vec<Option<Admitted>>) {
+    fn run_ready(self: &Arc<Self>, mut ready: Vec<Option<Admitted>>, mut paid: Vec<PaidTogether>) {
+        let began = (!paid.is_empty()).then(Instant::now);
         let region = |(place, get): (usize, &Option<Admitted>)| {
             get.as_ref().map(|get| (Arc::as_ptr(&get.work.region) as usize, place))
         };
@@ -105,34 +117,32 @@ impl RegionServer {
             let count = order.iter().take_while(|(_, place)| ready[*place].as_ref().is_some_and(is_alike)).count();
             let (alike, rest) = order.split_at(count);
             order = rest;
-            self.run_gets(&mut ready, alike);
+            self.run_gets(&mut ready, alike, &mut paid);
+        }
+        if let Some(began) = began {
+            PaidTogether::settle_all(paid, began);
         }
     }
 
     /// Those in `places` (behind the address of their region), which are alike.
-    fn run_gets(self: &Arc<Self>, gets: &mut [Option<Admitted>], places: &[(usize, usize)]) {
+    fn run_gets(self: &Arc<Self>, gets: &mut [Option<Admitted>], places: &[(usize, usize)], paid: &mut [PaidTogether]) {
         let alike = places.iter().filter_map(|(_, place)| gets[*place].as_ref());
         let Some(Get { region, wanted: first, .. }) = alike.clone().next().map(|first| &first.work) else { return };
         let (region, like) = (region.clone(), first.like.clone());
         let getter = if places.len() > 1 { Getter::new(&region, &like).ok() } else { None };
         let Some(mut getter) = getter else {
-            return places.iter().filter_map(|(_, place)| gets[*place].take()).for_each(|alone| self.run_get(alone));
+            return places
+                .iter()
+                .filter_map(|(_, place)| gets[*place].take())
+                .for_each(|alone| self.run_get(alone, paid));
         };
         let src = self.ctx.stores.files.cache_only();
-        let began = alike.clone().any(|admitted| !admitted.toll.is_empty()).then(Instant::now);
         getter.expect(alike.map(|admitted| &admitted.work.wanted.row), &src);
-        let mut over = Vec::with_capacity(if began.is_some() { places.len() } else { 0 });
-        for mut admitted in places.iter().filter_map(|(_, place)| gets[*place].take()) {
+        for admitted in places.iter().filter_map(|(_, place)| gets[*place].take()) {
             self.stats.get.hit();
             let mut cells = result::row_buffer(admitted.call.conn.codec);
             let read = getter.get(&admitted.work.wanted.row, &src, &mut cells);
-            if let (Some(_), Ok(Step::Need(_))) = (began, &read) {
-                admitted.toll.begin_anew();
-            }
-            over.extend(self.end_get(admitted, cells, read.map_err(Fault::from)));
-        }
-        if let Some(began) = began {
-            Toll::settle_together(over, began);
+            self.end_get(admitted, cells, read.map_err(Fault::from), paid);
         }
     }
 
@@ -145,35 +155,42 @@ impl RegionServer {
     #[inline]
     fn take_turn(self: &Arc<Self>, call: Call, toll: Toll, get: Get, turn: Turn<'_>) {
         match turn {
-            Turn::Now => self.run_get(Ready { call, toll, work: get }),
+            Turn::Now => self.run_get(Ready { call, toll, work: get }, &mut []),
             Turn::Refused(fault) => call.responder.fail(fault.into_exception()),
             Turn::Later(later) => later.park(self, call, toll, get),
         }
     }
 
-    fn run_get(self: &Arc<Self>, admitted: Admitted) {
+    fn run_get(self: &Arc<Self>, admitted: Admitted, paid: &mut [PaidTogether]) {
         self.stats.get.hit();
         let mut cells = result::row_buffer(admitted.call.conn.codec);
         let Get { region, wanted, .. } = &admitted.work;
         let read = region.get_row(&wanted.row, &wanted.like, &self.ctx.stores.files.cache_only(), &mut cells);
-        self.end_get(admitted, cells, read.map_err(Fault::from));
+        self.end_get(admitted, cells, read.map_err(Fault::from), paid);
     }
 
-    /// Answers with what was read from memory, or reads on where that may block. Gives back the toll of what is over, if
-    /// there is any.
+    /// Answers with what was read from memory, or reads on where that may block.
     #[inline]
-    fn end_get(&self, admitted: Admitted, cells: CellBuf, read: Result<Step<GetOutcome>, Fault>) -> Option<Toll> {
+    fn end_get(
+        &self,
+        admitted: Admitted,
+        cells: CellBuf,
+        read: Result<Step<GetOutcome>, Fault>,
+        paid: &mut [PaidTogether],
+    ) {
         let Ready { call, mut toll, work: get } = admitted;
         match read {
             Ok(Step::Ready(outcome)) => {
+                toll.end(paid, cells.size_bytes());
                 answer(call, &mut toll, &get, cells, outcome);
-                (!toll.is_empty()).then_some(toll)
             }
             Err(fault) => {
+                toll.end(paid, 0);
                 call.responder.fail(fault.into_exception());
-                (!toll.is_empty()).then_some(toll)
             }
             Ok(Step::Need(_)) => {
+                toll.take_out(paid);
+                toll.begin_anew();
                 let files = self.ctx.stores.files.clone();
                 self.pool.spawn_call(toll.class(Class::Read), call, move |call| {
                     let mut cells = result::buffer(call.conn.codec);
@@ -185,7 +202,6 @@ impl RegionServer {
                         }
                     }
                 });
-                None
             }
         }
     }

@@ -12,9 +12,9 @@ mod toll;
 mod turn;
 mod waiting;
 
-use waiting::{Back, Outcome, Parked, go_on};
+use waiting::{GoesOn, Outcome, Parked, go_on};
 
-pub(crate) use toll::{Paid, Toll};
+pub(crate) use toll::{PaidTogether, Toll};
 pub(crate) use turn::{Known, ONE_READ, Turn, TurnOfMany};
 pub(crate) use waiting::{Later, Ready, Resume, Work};
 
@@ -23,7 +23,7 @@ use crate::options::QuotaOptions;
 use crate::usage::{OfUser, Usage};
 use arc_swap::ArcSwap;
 use martite_proto as pb;
-use martite_quota::{Answer, Gate, Key, Passed, Place, Plan, Refusal, Request, Returned, Settings, Woken};
+use martite_quota::{Answers, Gate, Key, Passed, Place, Plan, Refusal, Request, Returned, Settings, Several, Woken};
 use martite_rpc::Call;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::ops::RangeInclusive;
@@ -137,45 +137,62 @@ impl Throttles {
         self.rules.store(Arc::new(Rules { plan: plan.clone(), settings, throttling }));
         let now_ns = self.now_ns();
         let waiting = state.gate.change(plan, now_ns);
-        let ready: Vec<(Back, Outcome)> =
-            waiting.into_iter().filter_map(|returned| self.arrive_again(&mut state.gate, returned, now_ns)).collect();
+        let mut ready = Vec::new();
+        waiting.into_iter().for_each(|returned| self.arrive_again(&mut state.gate, returned, now_ns, &mut ready));
         self.publish_due(&state);
         drop(state);
         go_on(ready.into_iter());
         self.wake.notify_all();
     }
 
-    /// A parked call, if it waits no longer.
+    /// Calls that were parked; `ready` is given those that wait no longer.
     fn arrive_again(
         self: &Arc<Self>,
         gate: &mut Gate<Parked>,
         returned: Returned<Parked>,
         now_ns: u64,
-    ) -> Option<(Back, Outcome)> {
-        let Returned { item: Parked { asked, back }, operation, cost, size_bytes, deadline_ns } = returned;
-        let key = &asked.who.key;
-        let outcome = match gate.ask(&Request { key, operation, cost, size_bytes, deadline_ns }, now_ns) {
-            Answer::Free => Outcome::Free,
-            Answer::Passes(ticket) => Outcome::Paid(Paid::new(asked, self.clone(), (ticket, cost), Instant::now())),
-            Answer::Waits(place) => {
-                gate.park(place, Parked { asked, back }, now_ns);
-                return None;
-            }
-            Answer::Refused(refusal) => Outcome::Refused(refuse(&asked.who.usage, &refusal)),
+        ready: &mut Vec<GoesOn>,
+    ) {
+        let Returned { item, operation, cost, calls, size_bytes, deadline_ns } = returned;
+        let who = item.asked.who.clone();
+        let request = Request { key: &who.key, operation, cost, calls, size_bytes, deadline_ns };
+        let Some(Answers { passes, waits, refused }) = gate.ask_together(&request, now_ns) else {
+            return ready.push(GoesOn { back: item.back, calls, outcome: Outcome::Free });
         };
-        Some((back, outcome))
+        let mut left = Some(item);
+        let mut take = |calls: usize| {
+            let (first, others) = left.take()?.split(calls);
+            left = others;
+            Some(first)
+        };
+        if let Some((calls, ticket)) = passes
+            && let Some(Parked { asked, back }) = take(calls)
+        {
+            let paid = PaidTogether::new(asked, self.clone(), (ticket, cost, calls), Instant::now());
+            ready.push(GoesOn { back, calls, outcome: Outcome::Paid(paid) });
+        }
+        if let Some((calls, place)) = waits
+            && let Some(parked) = take(calls)
+        {
+            gate.park(place, parked, now_ns);
+        }
+        if let Some((calls, refusal)) = refused
+            && let Some(Parked { back, .. }) = take(calls)
+        {
+            let outcome = Outcome::Refused(refuse(&who.usage, &refusal, calls));
+            ready.push(GoesOn { back, calls, outcome });
+        }
     }
 
-    fn park(&self, calls: impl IntoIterator<Item = (Place, Parked)>) {
+    fn park(&self, place: Place, parked: Parked) {
         let mut state = self.state.lock();
         if state.stopped {
             drop(state);
-            let fail = |(_, parked): (Place, Parked)| parked.back.resume.fail(Fault::server_stopped(STOPPING));
-            return calls.into_iter().for_each(fail);
+            return parked.back.resume.fail(Fault::server_stopped(STOPPING));
         }
         let now_ns = self.now_ns();
-        // If limits have changed since it asked, the gate gives it back at once, or later.
-        state.gate.park_all(calls, now_ns);
+        // If limits have changed since they asked, the gate gives them back at once, or later.
+        state.gate.park(place, parked, now_ns);
         self.wake_if_sooner(state);
     }
 
@@ -216,7 +233,7 @@ impl Throttles {
         let mut woken = Woken::default();
         let are_more = state.gate.wake(self.ns(now), |parked| parked.back.is_gone(), &mut woken, BY_THE_WAY);
         let round = if are_more { *ROUND_BY_THE_WAY.start() } else { round_after(&woken, ROUND_BY_THE_WAY) };
-        *state.by_the_way.get_or_insert(0) += woken.pass.len();
+        *state.by_the_way.get_or_insert(0) += count(&woken);
         state.pauses_until_ns = self.ns(now + round);
         self.publish_due(&state);
         drop(state);
@@ -257,7 +274,7 @@ impl Throttles {
                 woken.gone.extend(state.gate.sweep(self.now_ns(), |parked| parked.back.is_gone()));
                 swept = Instant::now();
             }
-            let round = if are_looked_after(state.by_the_way.take(), woken.pass.len()) {
+            let round = if are_looked_after(state.by_the_way.take(), count(&woken)) {
                 ROUND_LOOKED_AFTER
             } else {
                 round_after(&woken, ROUND)
@@ -292,8 +309,9 @@ impl Throttles {
     fn deliver(self: &Arc<Self>, woken: Woken<Parked>) {
         woken.gone.into_iter().for_each(|parked| parked.back.resume.discard());
         let began = Instant::now();
-        go_on(woken.pass.into_iter().map(|Passed { item: Parked { asked, back }, ticket, cost }| {
-            (back, Outcome::Paid(Paid::new(asked, self.clone(), (ticket, cost), began)))
+        go_on(woken.pass.into_iter().map(|Passed { item: Parked { asked, back }, calls, ticket, cost }| {
+            let outcome = Outcome::Paid(PaidTogether::new(asked, self.clone(), (ticket, cost, calls), began));
+            GoesOn { back, calls, outcome }
         }));
     }
 
@@ -319,14 +337,19 @@ impl Throttles {
     }
 }
 
-fn refuse(usage: &OfUser, refusal: &Refusal) -> Fault {
-    usage.refuse(refusal.limit.kind);
+fn refuse(usage: &OfUser, refusal: &Refusal, calls: usize) -> Fault {
+    usage.refuse(refusal.limit.kind, calls);
     Fault::throttled(refusal.to_string())
 }
 
 /// Whether network threads, which have looked meanwhile and given out so many, will do so: they gave out most, the thread `given`.
 fn are_looked_after(by_the_way: Option<usize>, given: usize) -> bool {
     by_the_way.is_some_and(|count| count >= given)
+}
+
+/// How many calls go on.
+fn count<T>(woken: &Woken<T>) -> usize {
+    woken.pass.iter().map(|passed| passed.calls).sum()
 }
 
 /// How long until the next round: those who wait for long anyway do not notice.

@@ -3,10 +3,9 @@
 use super::Throttles;
 use super::waiting::Asked;
 use crate::usage::Who;
-use martite_quota::{Cost, Gate, Priority, Ticket};
+use martite_quota::{Cost, Gate, Priority, Several, Ticket};
 use martite_region::Region;
-use martite_rpc::{Class, GATHERED};
-use smallvec::SmallVec;
+use martite_rpc::Class;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,21 +13,41 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 pub(crate) struct Toll {
     paid: Vec<Paid>,
+    /// It was charged with others that it goes on with: the place of what they have paid.
+    together: Option<u8>,
     /// None: not asked yet, or nobody has set any.
     pub(super) priority: Option<Priority>,
 }
 
-/// What has been charged for one table. Settled when it is dropped.
-pub(crate) struct Paid {
+/// On what terms calls have passed.
+#[derive(Clone)]
+struct Terms {
     throttles: Arc<Throttles>,
     who: Arc<Who>,
+    ticket: Ticket,
+    /// From the read that brought them until they were looked at.
+    queue: Duration,
+}
+
+/// What has been charged for one table. Settled when it is dropped.
+pub(crate) struct Paid {
+    terms: Terms,
     /// Becomes what the call took.
     cost: Cost,
-    ticket: Ticket,
-    /// From the read that brought the call until it was looked at.
-    queue: Duration,
     began: Instant,
     is_settled: bool,
+}
+
+/// What has been charged for calls that passed together. Settled when all have gone on.
+pub(crate) struct PaidTogether {
+    terms: Terms,
+    /// What was known of each.
+    cost: Cost,
+    /// How many are to be settled by this.
+    calls: usize,
+    /// Bytes that those have read that are over.
+    over: Vec<u64>,
+    began: Instant,
 }
 
 impl Toll {
@@ -43,13 +62,41 @@ impl Toll {
 
     /// For a part of the same call.
     pub fn of_part(&self) -> Toll {
-        Toll { priority: self.priority, paid: Vec::new() }
+        Toll { priority: self.priority, paid: Vec::new(), together: None }
     }
 
     pub fn add(&mut self, paid: Paid) {
         // Mostly the only one.
         self.paid.reserve_exact(1);
         self.paid.push(paid);
+    }
+
+    /// It was charged with others, in the place of what they have paid.
+    pub(super) fn is_paid_by(&mut self, place: usize) {
+        self.together = u8::try_from(place).ok();
+    }
+
+    /// So many others come before what was paid for it.
+    pub(super) fn is_behind(&mut self, others: usize) {
+        self.together = self.together.and_then(|place| u8::try_from(usize::from(place) + others).ok());
+    }
+
+    /// It goes on without the others.
+    pub fn take_out(&mut self, paid: &mut [PaidTogether]) {
+        let together = self.together.take().and_then(|place| paid.get_mut(usize::from(place)));
+        if let Some(paid) = together.and_then(PaidTogether::one) {
+            self.add(paid);
+        }
+    }
+
+    /// It is over, as those that it went on with will be soon.
+    #[inline]
+    pub fn end(&mut self, paid: &mut [PaidTogether], read_bytes: usize) {
+        let together = self.together.take().and_then(|place| paid.get_mut(usize::from(place)));
+        if let Some(PaidTogether { calls, over, .. }) = together {
+            over.reserve_exact(*calls - over.len());
+            over.push(read_bytes as u64);
+        }
     }
 
     /// It goes on only now.
@@ -79,50 +126,86 @@ impl Toll {
 
     #[inline]
     fn cost(&mut self, region: &Region) -> Option<&mut Cost> {
-        let paid = self.paid.iter_mut().find(|paid| paid.who.table == *region.info().table());
+        let paid = self.paid.iter_mut().find(|paid| paid.terms.who.table == *region.info().table());
         paid.map(|paid| &mut paid.cost)
     }
 
     /// Whether anything is to be settled.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.paid.is_empty()
+        self.paid.is_empty() && self.together.is_none()
+    }
+}
+
+impl Terms {
+    fn new(asked: Asked, throttles: Arc<Throttles>, ticket: Ticket) -> Terms {
+        let Asked { who, queue } = asked;
+        Terms { throttles, who, ticket, queue }
     }
 
-    /// Calls that were done together are over: each took its share of the time since they `began`.
-    pub fn settle_together(mut tolls: Vec<Toll>, began: Instant) {
-        let now = Instant::now();
-        let share = now.saturating_duration_since(began) / u32::try_from(tolls.len()).unwrap_or(u32::MAX).max(1);
-        let mut all: SmallVec<[&mut Paid; GATHERED]> = tolls.iter_mut().flat_map(|toll| &mut toll.paid).collect();
-        let Some(throttles) = all.first().map(|paid| paid.throttles.clone()) else { return };
-        // Those that came together and went on together have waited for the same time, too.
-        for alike in all.chunk_by(|a, b| a.took_as_long(b)) {
-            alike[0].record(alike.len() as u64, share);
-        }
-        throttles.settle(now, |gate, now_ns| all.iter_mut().for_each(|paid| paid.settle(share, gate, now_ns)));
+    /// So many calls took so long each.
+    fn record(&self, calls: usize, took: Duration) {
+        let parked = Duration::from_nanos(self.ticket.parked_ns);
+        self.who.usage.record(calls as u64, self.ticket.operation, (self.queue, parked, took));
     }
+}
+
+/// What a call took that has taken so long.
+fn with_time(cost: Cost, took: Duration) -> Cost {
+    Cost { handler_ns: u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), ..cost }
 }
 
 impl Paid {
     pub(super) fn new(asked: Asked, throttles: Arc<Throttles>, (ticket, cost): (Ticket, Cost), began: Instant) -> Paid {
-        let Asked { who, queue } = asked;
-        Paid { throttles, who, cost, ticket, queue, began, is_settled: false }
+        Paid { terms: Terms::new(asked, throttles, ticket), cost, began, is_settled: false }
+    }
+}
+
+impl PaidTogether {
+    pub(super) fn new(
+        asked: Asked,
+        throttles: Arc<Throttles>,
+        (ticket, cost, calls): (Ticket, Cost, usize),
+        began: Instant,
+    ) -> PaidTogether {
+        PaidTogether { terms: Terms::new(asked, throttles, ticket), cost, calls, over: Vec::new(), began }
     }
 
-    fn took_as_long(&self, other: &Paid) -> bool {
-        let times = |paid: &Paid| (paid.ticket.operation, paid.queue, paid.ticket.parked_ns);
-        Arc::ptr_eq(&self.who, &other.who) && times(self) == times(other)
+    /// What one of them has paid that is not over and is settled by itself.
+    pub fn one(&mut self) -> Option<Paid> {
+        self.calls = self.calls.checked_sub(1).filter(|left| *left >= self.over.len())?;
+        let PaidTogether { ref terms, cost, began, .. } = *self;
+        Some(Paid { terms: terms.clone(), cost, began, is_settled: false })
     }
 
-    fn record(&self, calls: u64, took: Duration) {
-        let parked = Duration::from_nanos(self.ticket.parked_ns);
-        self.who.usage.record(calls, self.ticket.operation, (self.queue, parked, took));
+    /// Calls that were done together are over: each took its share of the time since they `began`.
+    pub fn settle_all(mut all: Vec<PaidTogether>, began: Instant) {
+        let now = Instant::now();
+        let calls = all.iter().map(|paid| paid.calls).sum::<usize>();
+        let share = now.saturating_duration_since(began) / u32::try_from(calls).unwrap_or(u32::MAX).max(1);
+        let Some(throttles) = all.first().map(|paid| paid.terms.throttles.clone()) else { return };
+        all.iter().for_each(|paid| paid.terms.record(paid.calls, share));
+        throttles.settle(now, |gate, now_ns| all.iter_mut().for_each(|paid| paid.settle(share, gate, now_ns)));
     }
 
-    fn settle<T>(&mut self, took: Duration, gate: &mut Gate<T>, now_ns: u64) {
-        self.is_settled = true;
-        let handler_ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        gate.settle(&self.ticket, Cost { handler_ns, ..self.cost }, now_ns);
+    fn settle<T: Several>(&mut self, took: Duration, gate: &mut Gate<T>, now_ns: u64) {
+        let (each, calls) = (with_time(self.cost, took), std::mem::take(&mut self.calls));
+        let mut over = std::mem::take(&mut self.over).into_iter();
+        for _ in 0..calls {
+            let read_bytes = over.next().unwrap_or(each.read_bytes);
+            gate.settle(&self.terms.ticket, Cost { read_bytes, ..each }, now_ns);
+        }
+    }
+}
+
+impl Drop for PaidTogether {
+    fn drop(&mut self) {
+        if self.calls > 0 {
+            let (now, throttles) = (Instant::now(), self.terms.throttles.clone());
+            let took = now.saturating_duration_since(self.began);
+            self.terms.record(self.calls, took);
+            throttles.settle(now, |gate, now_ns| self.settle(took, gate, now_ns));
+        }
     }
 }
 
@@ -132,9 +215,10 @@ impl Drop for Paid {
         if self.is_settled {
             return;
         }
-        let (now, throttles) = (Instant::now(), self.throttles.clone());
+        self.is_settled = true;
+        let (now, Terms { throttles, ticket, .. }) = (Instant::now(), &self.terms);
         let took = now.saturating_duration_since(self.began);
-        self.record(1, took);
-        throttles.settle(now, |gate, now_ns| self.settle(took, gate, now_ns));
+        self.terms.record(1, took);
+        throttles.settle(now, |gate, now_ns| gate.settle(ticket, with_time(self.cost, took), now_ns));
     }
 }

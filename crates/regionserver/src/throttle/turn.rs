@@ -1,12 +1,13 @@
 //! Whether a call goes on now: asked by its method once it is decoded.
 
-use super::waiting::{Asked, Later, Ready, Work};
-use super::{Paid, Throttles, Toll, refuse};
+use super::toll::Paid;
+use super::waiting::{Asked, Later, Ready, Work, keep};
+use super::{PaidTogether, Toll, refuse};
 use crate::RegionServer;
 use crate::error::Fault;
 use crate::usage::Who;
 use martite_catalog::TableName;
-use martite_quota::{Answer, Cost, Operation, Priority, Request};
+use martite_quota::{Answer, Answers, Cost, Operation, Priority, Request};
 use martite_region::Region;
 use martite_rpc::Call;
 use std::sync::Arc;
@@ -106,7 +107,8 @@ impl RegionServer {
 
     fn ask_gate(&self, who: &Arc<Who>, call: &Call, toll: &mut Toll, (operation, cost): (Operation, Cost)) -> Turn<'_> {
         let throttles = &self.throttles;
-        let request = throttles.request(who, call, (operation, cost));
+        let (size_bytes, deadline_ns) = (call.size_bytes as usize, call.deadline().map(|at| throttles.ns(at)));
+        let request = Request { key: &who.key, operation, cost, calls: 1, size_bytes, deadline_ns };
         let mut state = throttles.state.lock();
         let now = Instant::now();
         let answer = state.gate.ask(&request, throttles.ns(now));
@@ -118,64 +120,76 @@ impl RegionServer {
                 toll.add(Paid::new(asked(), throttles.clone(), (ticket, cost), now));
                 Turn::Now
             }
-            Answer::Refused(refusal) => Turn::Refused(refuse(&who.usage, &refusal)),
+            Answer::Refused(refusal) => Turn::Refused(refuse(&who.usage, &refusal, 1)),
             Answer::Waits(place) => Turn::Later(Later::Limited { throttles, place, asked: asked() }),
         }
     }
 
-    /// Asks for the turns of calls that are alike, those of `ready` in `places`, with one look at the gate. Who waits or is refused is
-    /// taken out.
+    /// Asks for the turns of calls that are alike, those of `ready` in `places`. Who waits or is refused is taken out; what those have
+    /// paid that pass.
     pub(crate) fn ask_together<W: Work>(
         self: &Arc<Self>,
         known: &Known,
-        ready: &mut [Option<Ready<W>>],
+        ready: &mut Vec<Option<Ready<W>>>,
         places: &[usize],
-        (operation, cost): (Operation, Cost),
-    ) {
-        let Some(who) = known.0.as_ref().and_then(|(_, standing)| standing.who.as_ref()) else { return };
-        if places.is_empty() {
-            return;
+        what: (Operation, Cost),
+    ) -> Vec<PaidTogether> {
+        let mut paid = Vec::new();
+        let Some(who) = known.0.as_ref().and_then(|(_, standing)| standing.who.as_ref()) else { return paid };
+        let deadline = |ready: &[Option<Ready<W>>], place: usize| ready[place].as_ref()?.call.deadline();
+        let mut left = places;
+        while let Some(first) = left.first() {
+            let until = deadline(ready, *first);
+            let count = left.iter().take_while(|place| deadline(ready, **place) == until).count();
+            let (alike, others) = left.split_at(count);
+            if let Some(passed) = self.ask_alike(who, (ready, alike), what, until) {
+                for place in alike {
+                    ready[*place].iter_mut().for_each(|one| one.toll.is_paid_by(paid.len()));
+                }
+                paid.push(passed);
+            }
+            left = others;
         }
+        paid
+    }
+
+    /// The same for those that nobody waits for after the same time, with one look at the gate.
+    fn ask_alike<W: Work>(
+        self: &Arc<Self>,
+        who: &Arc<Who>,
+        (ready, alike): (&mut Vec<Option<Ready<W>>>, &[usize]),
+        (operation, cost): (Operation, Cost),
+        until: Option<Instant>,
+    ) -> Option<PaidTogether> {
         let throttles = &self.throttles;
-        let calls = places.iter().filter_map(|place| ready[*place].as_ref()).map(|ready| &ready.call);
-        let requests = calls.map(|call| throttles.request(who, call, (operation, cost)));
-        let mut answers = Vec::with_capacity(places.len());
+        let received = ready[*alike.first()?].as_ref()?.call.received;
+        let sizes = alike.iter().filter_map(|place| ready[*place].as_ref()).map(|one| one.call.size_bytes as usize);
+        let (size_bytes, deadline_ns) = (sizes.sum(), until.map(|at| throttles.ns(at)));
+        let request = Request { key: &who.key, operation, cost, calls: alike.len(), size_bytes, deadline_ns };
         let mut state = throttles.state.lock();
         let now = Instant::now();
-        state.gate.ask_alike(requests, throttles.ns(now), |answer| answers.push(answer));
+        let answers = state.gate.ask_together(&request, throttles.ns(now));
         drop(state);
-        let mut waiting = Vec::new();
-        for (place, answer) in places.iter().zip(answers) {
-            let Some(mut one) = ready[*place].take() else { continue };
-            let asked = || Asked { who: who.clone(), queue: now.saturating_duration_since(one.call.received) };
-            match answer {
-                Answer::Free => {}
-                Answer::Passes(ticket) => {
-                    let paid = Paid::new(asked(), throttles.clone(), (ticket, cost), now);
-                    one.toll.add(paid);
-                }
-                Answer::Refused(refusal) => {
-                    one.call.responder.fail(refuse(&who.usage, &refusal).into_exception());
-                    continue;
-                }
-                Answer::Waits(at) => {
-                    let asked = asked();
-                    waiting.push(one.keep(self, at, asked));
-                    continue;
-                }
-            }
-            ready[*place] = Some(one);
+        let Answers { passes, waits, refused } = answers?;
+        let asked = Asked { who: who.clone(), queue: now.saturating_duration_since(received) };
+        let behind = &alike[passes.as_ref().map_or(0, |(calls, _)| *calls)..];
+        let (wait, refuse_these) = behind.split_at(waits.as_ref().map_or(0, |(calls, _)| *calls));
+        if let Some((calls, refusal)) = refused {
+            let exception = refuse(&who.usage, &refusal, calls).into_exception();
+            let refused = refuse_these.iter().filter_map(|place| ready[*place].take());
+            refused.for_each(|one| one.call.responder.fail(exception.clone()));
         }
-        if !waiting.is_empty() {
-            throttles.park(waiting);
+        if let Some((_, place)) = waits {
+            // Mostly all that were read: they stay where they are.
+            let all = if wait.len() == ready.len() {
+                std::mem::take(ready)
+            } else {
+                wait.iter().map(|place| ready[*place].take()).collect()
+            };
+            let kept = keep(self, all, place, asked.clone());
+            kept.into_iter().for_each(|(place, parked)| throttles.park(place, parked));
         }
-    }
-}
-
-impl Throttles {
-    fn request<'w>(&self, who: &'w Who, call: &Call, (operation, cost): (Operation, Cost)) -> Request<'w> {
-        let deadline_ns = call.deadline().map(|at| self.ns(at));
-        Request { key: &who.key, operation, cost, size_bytes: call.size_bytes as usize, deadline_ns }
+        passes.map(|(calls, ticket)| PaidTogether::new(asked, throttles.clone(), (ticket, cost, calls), now))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Calls that wait: with what their methods have decoded, in the gate, and back on the threads that they came from.
 
-use super::{Paid, Throttles, Toll};
+use super::{PaidTogether, Throttles, Toll};
 use crate::RegionServer;
 use crate::error::Fault;
 use crate::usage::Who;
 use martite_env::prefetch::prefetch_at;
-use martite_quota::Place;
+use martite_quota::{Place, Several};
 use martite_rpc::{Call, Class, Connection, GATHERED, Piece, Pool};
 use std::any::Any;
 use std::sync::Arc;
@@ -31,52 +31,42 @@ pub(crate) trait Work: Send + Sized + 'static {
     /// It is about to wait: what lies in the large buffer that brought the call is copied.
     fn keep(&mut self, server: &Arc<RegionServer>, call: &mut Call);
 
+    /// The same for several that came together.
+    fn keep_all(ready: &mut [Option<Ready<Self>>], server: &Arc<RegionServer>) {
+        ready.iter_mut().flatten().for_each(|Ready { call, work, .. }| work.keep(server, call));
+    }
+
     /// From the question for its turn on.
     fn begin(self, server: &Arc<RegionServer>, call: Call, toll: Toll);
 
     /// Its turn has come, or would come too late after all.
     fn go_on(self, server: &Arc<RegionServer>, call: Call, toll: Toll, turn: Result<(), Fault>);
 
-    /// The turns of all have come. None is missing: who takes them out one by one need not move the others.
-    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Option<Ready<Self>>>) {
-        ready.into_iter().flatten().for_each(|Ready { call, toll, work }| work.go_on(server, call, toll, Ok(())));
+    /// The turns of all have come; their tolls tell which of `paid` is for which. Who takes them out one by one need not move the others.
+    fn go_on_together(server: &Arc<RegionServer>, ready: Vec<Option<Ready<Self>>>, mut paid: Vec<PaidTogether>) {
+        for Ready { call, mut toll, work } in ready.into_iter().flatten() {
+            toll.take_out(&mut paid);
+            work.go_on(server, call, toll, Ok(()));
+        }
     }
 }
 
-/// A call with its work.
+/// Calls of one connection with their work.
 struct Waiting<W> {
     server: Arc<RegionServer>,
-    ready: Ready<W>,
-    /// Its turn would come too late after all.
+    calls: Vec<Option<Ready<W>>>,
+    paid: Vec<PaidTogether>,
+    /// Their turns would come too late after all.
     refused: Option<Fault>,
-    /// Those that go on together with it.
-    more: Vec<Box<Waiting<W>>>,
 }
 
 impl<W: Work> Waiting<W> {
-    fn run_alone(self: Box<Self>) {
-        if self.ready.call.expired() {
-            return self.discard();
-        }
-        let Waiting { server, ready: Ready { call, toll, work }, refused, .. } = *self;
-        work.go_on(&server, call, toll, refused.map_or(Ok(()), Err));
-    }
-
-    fn run_together(mut self: Box<Self>) {
-        let (server, more, now) = (self.server.clone(), std::mem::take(&mut self.more), Instant::now());
-        let mut together = Vec::with_capacity(1 + more.len());
-        for waiting in std::iter::once(self).chain(more) {
-            if waiting.refused.is_some() || waiting.ready.call.expired_at(now) {
-                waiting.run_alone();
-            } else {
-                together.push(Some(waiting.ready));
-            }
-        }
-        W::go_on_together(&server, together);
+    fn new(server: &Arc<RegionServer>, calls: Vec<Option<Ready<W>>>) -> Box<Waiting<W>> {
+        Box::new(Waiting { server: server.clone(), calls, paid: Vec::new(), refused: None })
     }
 }
 
-/// Whatever waits; run when its turn has come.
+/// Whatever waits, one call or several; run when its turn has come.
 pub(crate) trait Resume: Piece + Any {
     /// Whether it may take others along. Asked by those who leave its memory alone.
     fn gathers(&self) -> bool {
@@ -88,7 +78,10 @@ pub(crate) trait Resume: Piece + Any {
         Err(next)
     }
 
-    fn pay(&mut self, paid: Paid);
+    /// The first so many calls, and the others if there are any.
+    fn split(self: Box<Self>, calls: usize) -> (Box<dyn Resume>, Option<Box<dyn Resume>>);
+
+    fn pay(&mut self, paid: PaidTogether);
     fn refuse(&mut self, fault: Fault);
     /// On a thread that stands back behind all others.
     fn run_behind(self: Box<Self>);
@@ -99,7 +92,19 @@ pub(crate) trait Resume: Piece + Any {
 
 impl<W: Work> Piece for Waiting<W> {
     fn run(self: Box<Self>) {
-        if self.more.is_empty() { self.run_alone() } else { self.run_together() }
+        let Waiting { server, mut calls, paid, refused } = *self;
+        let now = Instant::now();
+        for call in &mut calls {
+            if let Some(expired) = call.take_if(|ready| ready.call.expired_at(now)) {
+                expired.call.responder.discard();
+            }
+        }
+        match refused {
+            None => W::go_on_together(&server, calls, paid),
+            Some(fault) => calls.into_iter().flatten().for_each(|Ready { call, toll, work }| {
+                work.go_on(&server, call, toll, Err(fault.clone()));
+            }),
+        }
     }
 }
 
@@ -109,15 +114,38 @@ impl<W: Work> Resume for Waiting<W> {
     }
 
     fn take_along(&mut self, next: Box<dyn Resume>) -> Result<(), Box<dyn Resume>> {
-        if !W::GATHERS || self.more.len() + 1 >= GATHERED || !(&*next as &dyn Any).is::<Self>() {
+        if !W::GATHERS || self.refused.is_some() {
             return Err(next);
         }
-        self.more.extend((next as Box<dyn Any>).downcast());
+        let fits = |other: &Self| other.refused.is_none() && self.calls.len() + other.calls.len() <= GATHERED;
+        if !(&*next as &dyn Any).downcast_ref().is_some_and(fits) {
+            return Err(next);
+        }
+        if let Ok(other) = (next as Box<dyn Any>).downcast::<Self>() {
+            let Waiting { calls, paid, .. } = *other;
+            let before = self.paid.len();
+            self.calls.extend(calls.into_iter().map(|mut call| {
+                call.iter_mut().for_each(|ready| ready.toll.is_behind(before));
+                call
+            }));
+            self.paid.extend(paid);
+        }
         Ok(())
     }
 
-    fn pay(&mut self, paid: Paid) {
-        self.ready.toll.add(paid);
+    fn split(mut self: Box<Self>, calls: usize) -> (Box<dyn Resume>, Option<Box<dyn Resume>>) {
+        if calls >= self.calls.len() {
+            return (self, None);
+        }
+        let others = self.calls.split_off(calls);
+        let others = Waiting::new(&self.server, others);
+        (self, Some(others))
+    }
+
+    fn pay(&mut self, paid: PaidTogether) {
+        let place = self.paid.len();
+        self.calls.iter_mut().flatten().for_each(|ready| ready.toll.is_paid_by(place));
+        self.paid.push(paid);
     }
 
     fn refuse(&mut self, fault: Fault) {
@@ -125,17 +153,24 @@ impl<W: Work> Resume for Waiting<W> {
     }
 
     fn run_behind(self: Box<Self>) {
-        let Waiting { server, ready: Ready { call, toll, work }, refused, .. } = *self;
-        let (pool, is_short) = (server.pool.clone(), work.is_short());
-        behind(&pool, is_short, call, move |call| work.go_on(&server, call, toll, refused.map_or(Ok(()), Err)));
+        let Waiting { server, calls, mut paid, refused } = *self;
+        for Ready { call, mut toll, work } in calls.into_iter().flatten() {
+            toll.take_out(&mut paid);
+            let (server, refused, is_short) = (server.clone(), refused.clone(), work.is_short());
+            let pool = server.pool.clone();
+            behind(&pool, is_short, call, move |call| {
+                work.go_on(&server, call, toll, refused.map_or(Ok(()), Err));
+            });
+        }
     }
 
     fn discard(self: Box<Self>) {
-        self.ready.call.responder.discard();
+        self.calls.into_iter().flatten().for_each(|ready| ready.call.responder.discard());
     }
 
     fn fail(self: Box<Self>, fault: Fault) {
-        self.ready.call.responder.fail(fault.into_exception());
+        let exception = fault.into_exception();
+        self.calls.into_iter().flatten().for_each(|ready| ready.call.responder.fail(exception.clone()));
     }
 }
 
@@ -154,15 +189,19 @@ pub(crate) enum Later<'a> {
     Limited { throttles: &'a Arc<Throttles>, place: Place, asked: Asked },
 }
 
-impl<W: Work> Ready<W> {
-    /// It is about to wait.
-    pub(super) fn keep(mut self, server: &Arc<RegionServer>, place: Place, asked: Asked) -> (Place, Parked) {
-        let Ready { call, work, toll } = &mut self;
-        work.keep(server, call);
-        let (place, conn, is_batch) = (place.holding(call.size_bytes as usize), call.conn.clone(), toll.is_batch());
-        let resume = Box::new(Waiting { server: server.clone(), ready: self, refused: None, more: Vec::new() });
-        (place, Parked { asked, back: Back { conn, is_batch, resume } })
-    }
+/// Calls that came together are about to wait.
+pub(super) fn keep<W: Work>(
+    server: &Arc<RegionServer>,
+    mut ready: Vec<Option<Ready<W>>>,
+    place: Place,
+    asked: Asked,
+) -> Option<(Place, Parked)> {
+    W::keep_all(&mut ready, server);
+    let size_bytes = ready.iter().flatten().map(|ready| ready.call.size_bytes as usize).sum();
+    let Ready { call, toll, .. } = ready.iter().flatten().next()?;
+    let (conn, is_batch) = (call.conn.clone(), toll.is_batch());
+    let back = Back { conn, is_batch, resume: Waiting::new(server, ready) };
+    Some((place.holding(size_bytes), Parked { asked, back }))
 }
 
 impl Later<'_> {
@@ -174,7 +213,8 @@ impl Later<'_> {
                 behind(&pool, is_short, call, move |call| work.begin(&server, call, toll));
             }
             Later::Limited { throttles, place, asked } => {
-                throttles.park([Ready { call, toll, work }.keep(server, place, asked)]);
+                let kept = keep(server, vec![Some(Ready { call, toll, work })], place, asked);
+                kept.into_iter().for_each(|(place, parked)| throttles.park(place, parked));
             }
         }
     }
@@ -185,27 +225,37 @@ impl Later<'_> {
             Later::Behind => resume.run(),
             Later::Limited { throttles, place, asked } => {
                 let back = Back { conn: conn.clone(), is_batch, resume };
-                throttles.park([(place.holding(size_bytes), Parked { asked, back })]);
+                throttles.park(place.holding(size_bytes), Parked { asked, back });
             }
         }
     }
 }
 
-/// What is known of a call whose turn was asked for, beside what the gate knows.
+/// What is known of calls whose turn was asked for, beside what the gate knows.
+#[derive(Clone)]
 pub(crate) struct Asked {
     pub who: Arc<Who>,
-    /// From the read that brought the call until it was looked at.
+    /// From the read that brought them until they were looked at.
     pub queue: Duration,
 }
 
-/// A call that waits.
+/// Calls that wait.
 pub(super) struct Parked {
     pub asked: Asked,
     pub back: Back,
 }
 
-/// A call on its way back to where it came from. Whoever gives it out does so without looking at what it was decoded to, which
-/// nobody has touched for some time: that is for the thread that goes on with it.
+impl Several for Parked {
+    fn split(self, calls: usize) -> (Parked, Option<Parked>) {
+        let Parked { asked, back: Back { conn, is_batch, resume } } = self;
+        let (first, others) = resume.split(calls);
+        let parked = |resume| Parked { asked: asked.clone(), back: Back { conn: conn.clone(), is_batch, resume } };
+        (parked(first), others.map(parked))
+    }
+}
+
+/// Calls on their way back to where they came from. Whoever gives them out does so without looking at what they were decoded to, which
+/// nobody has touched for some time: that is for the thread that goes on with them.
 pub(super) struct Back {
     conn: Arc<Connection>,
     is_batch: bool,
@@ -218,10 +268,10 @@ impl Back {
     }
 }
 
-/// With what a call goes on.
+/// With what calls go on.
 pub(super) enum Outcome {
     Free,
-    Paid(Paid),
+    Paid(PaidTogether),
     Refused(Fault),
 }
 
@@ -235,10 +285,17 @@ impl Outcome {
     }
 }
 
-/// Memory of a call that goes on is asked for while so many are before it.
+/// Calls that go on, which came together.
+pub(super) struct GoesOn {
+    pub back: Back,
+    pub calls: usize,
+    pub outcome: Outcome,
+}
+
+/// Memory of calls that go on is asked for while so many are before them.
 const AHEAD: usize = 1;
 
-/// Calls of one connection that go on; more than one are such as may gather.
+/// Calls of one connection that go on; if there are several, they are such as may gather.
 struct GoingOn(Vec<(Box<dyn Resume>, Outcome)>);
 
 impl Piece for GoingOn {
@@ -268,18 +325,18 @@ impl Piece for GoingOn {
 }
 
 /// Back to the threads that they came from.
-pub(super) fn go_on(calls: impl Iterator<Item = (Back, Outcome)>) {
-    let mut calls: Vec<Option<(Back, Outcome)>> = calls.map(Some).collect();
+pub(super) fn go_on(calls: impl Iterator<Item = GoesOn>) {
+    let mut calls: Vec<Option<GoesOn>> = calls.map(Some).collect();
     // Those of a connection stay in their order.
-    let conn = |(place, call): (usize, &Option<(Back, Outcome)>)| {
-        (call.as_ref().map_or(0, |(back, _)| Arc::as_ptr(&back.conn) as usize), place)
+    let conn = |(place, call): (usize, &Option<GoesOn>)| {
+        (call.as_ref().map_or(0, |call| Arc::as_ptr(&call.back.conn) as usize), place)
     };
     let mut order: Vec<(usize, usize)> = calls.iter().enumerate().map(conn).collect();
     order.sort_unstable();
     for of_conn in order.chunk_by(|a, b| a.0 == b.0) {
-        let (mut work, mut together) = (Vec::<Box<dyn Piece>>::new(), Vec::new());
+        let (mut work, mut together, mut count) = (Vec::<Box<dyn Piece>>::new(), Vec::new(), 0);
         let mut conn = None;
-        for (back, outcome) in of_conn.iter().filter_map(|(_, place)| calls[*place].take()) {
+        for GoesOn { back, calls, outcome } in of_conn.iter().filter_map(|(_, place)| calls[*place].take()) {
             let Back { conn: to, is_batch, mut resume } = back;
             if is_batch {
                 outcome.give_to(&mut *resume);
@@ -288,12 +345,15 @@ pub(super) fn go_on(calls: impl Iterator<Item = (Back, Outcome)>) {
             }
             conn.get_or_insert(to);
             let gathers = resume.gathers();
-            if !gathers || together.len() == GATHERED {
+            if !gathers || count + calls > GATHERED {
                 work.extend(piece(&mut together));
+                count = 0;
             }
             together.push((resume, outcome));
+            count += calls;
             if !gathers {
                 work.extend(piece(&mut together));
+                count = 0;
             }
         }
         work.extend(piece(&mut together));

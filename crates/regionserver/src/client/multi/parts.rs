@@ -11,7 +11,7 @@ use super::answer::{merge, response};
 use super::{Multi, settle};
 use crate::error::Fault;
 use crate::gather::when_all_done;
-use crate::throttle::{Later, Paid, Resume, Toll};
+use crate::throttle::{Later, PaidTogether, Resume, Toll};
 use crate::{RegionServer, result, times};
 use martite_rpc::{Call, Class, Connection, Exception, Job, Piece};
 use parking_lot::Mutex;
@@ -202,8 +202,12 @@ impl Piece for Part {
 }
 
 impl Resume for Part {
-    fn pay(&mut self, paid: Paid) {
-        self.toll.add(paid);
+    fn split(self: Box<Self>, _: usize) -> (Box<dyn Resume>, Option<Box<dyn Resume>>) {
+        (self, None)
+    }
+
+    fn pay(&mut self, mut paid: PaidTogether) {
+        paid.one().into_iter().for_each(|paid| self.toll.add(paid));
     }
 
     fn refuse(&mut self, fault: Fault) {
