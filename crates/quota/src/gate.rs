@@ -295,17 +295,22 @@ impl<T: Several> Gate<T> {
         self.due.peek().map(|Reverse((due_ns, ..))| *due_ns)
     }
 
-    /// What a call that has passed took in truth.
-    pub fn settle(&mut self, ticket: &Ticket, cost: Cost, now_ns: u64) {
+    /// What calls that have passed by one ticket took in truth, each of them.
+    pub fn settle(&mut self, ticket: &Ticket, costs: impl IntoIterator<Item = Cost>, now_ns: u64) {
         let Some(lane) = self.lanes.get_mut(&ticket.lane) else { return };
-        lane.under_way = lane.under_way.saturating_sub(1);
-        lane.learn(ticket.operation, &cost);
-        let (all_charged, amounts) = (ticket.charged.amounts(self.units), cost.amounts(self.units));
+        let (mut calls, mut all_took) = (0, Amounts::default());
+        for cost in costs {
+            calls += 1;
+            lane.learn(ticket.operation, &cost);
+            all_took.add(&cost.amounts(self.units));
+        }
+        lane.under_way = lane.under_way.saturating_sub(calls);
+        let all_charged = ticket.charged.amounts(self.units).times(u64::from(calls));
         let mut sooner = false;
         for (bucket, holds) in &lane.path {
             let Some(bucket) = self.buckets[*bucket].as_mut() else { continue };
             for Counted { limit, limiter, .. } in bucket.limits.iter_mut().filter(|c| c.since <= ticket.generation) {
-                let (charged, took) = (all_charged.get(limit.kind), amounts.get(limit.kind));
+                let (charged, took) = (all_charged.get(limit.kind), all_took.get(limit.kind));
                 if took > charged {
                     limiter.charge(took - charged, now_ns);
                 } else if took < charged {

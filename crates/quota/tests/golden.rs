@@ -213,7 +213,7 @@ impl World {
         cost.rows = fields.get("rows").copied().unwrap_or(cost.rows);
         cost.read_bytes = fields.get("read").copied().unwrap_or(0);
         cost.handler_ns = fields.get("handler").copied().unwrap_or(0) * MS;
-        self.gate.settle(&ticket, cost, self.now_ns);
+        self.gate.settle(&ticket, [cost], self.now_ns);
     }
 
     fn woken(&mut self) -> Vec<(String, u64)> {

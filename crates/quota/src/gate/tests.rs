@@ -31,7 +31,7 @@ fn refunds_do_not_fill_the_order_of_those_who_wait() {
     let before = gate.next_due_ns();
     for _ in 0..500 {
         // Each gives back a second's worth of rows.
-        gate.settle(&ticket, Cost { rows: cost.rows - 1000, ..cost }, NOW_NS);
+        gate.settle(&ticket, [Cost { rows: cost.rows - 1000, ..cost }], NOW_NS);
     }
     assert!(gate.due.len() <= 64 + 2 * keys.len() + keys.len(), "{}", gate.due.len());
     assert!(gate.next_due_ns() < before);
@@ -121,7 +121,7 @@ fn some_of_those_who_came_together_pass_before_the_others() {
         panic!("36 were saved up, and one passes beyond them")
     };
     gate.park(place, (0..8).collect::<Vec<_>>(), NOW_NS);
-    (0..37).for_each(|_| gate.settle(&ticket, cost, NOW_NS));
+    gate.settle(&ticket, [cost; 37], NOW_NS);
     let wake = |gate: &mut Gate<_>, seconds: u64| {
         let mut woken = Woken::default();
         assert!(!gate.wake(NOW_NS + seconds * SECOND, |_| false, &mut woken, 100));

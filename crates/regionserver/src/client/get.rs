@@ -5,7 +5,7 @@ use crate::fields::{Fields, Malformed, Value};
 use crate::query::RowGet;
 use crate::throttle::{Known, ONE_READ, PaidTogether, Ready, Toll, Turn, TurnOfMany, Work};
 use crate::{RegionServer, query, result, times};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use martite_cell::CellBuf;
 use martite_hfile::Step;
 use martite_proto as pb;
@@ -45,8 +45,10 @@ impl Work for Get {
 
     /// Their rows lie in one piece of memory.
     fn keep_all(ready: &mut [Option<Admitted>], _: &Arc<RegionServer>) {
-        let rows: Vec<u8> = ready.iter().flatten().flat_map(|one| &one.work.wanted.row).copied().collect();
-        let mut rows = Bytes::from(rows);
+        let lie = || ready.iter().flatten().map(|one| &one.work.wanted.row);
+        let mut rows = BytesMut::with_capacity(lie().map(Bytes::len).sum());
+        lie().for_each(|row| rows.extend_from_slice(row));
+        let mut rows = rows.freeze();
         for Ready { call, work, .. } in ready.iter_mut().flatten() {
             let row = rows.split_to(work.wanted.row.len());
             work.wanted.keep_with(row);

@@ -190,11 +190,9 @@ impl PaidTogether {
 
     fn settle<T: Several>(&mut self, took: Duration, gate: &mut Gate<T>, now_ns: u64) {
         let (each, calls) = (with_time(self.cost, took), std::mem::take(&mut self.calls));
-        let mut over = std::mem::take(&mut self.over).into_iter();
-        for _ in 0..calls {
-            let read_bytes = over.next().unwrap_or(each.read_bytes);
-            gate.settle(&self.terms.ticket, Cost { read_bytes, ..each }, now_ns);
-        }
+        // Of those that are not over it is not known.
+        let read = self.over.drain(..).chain(std::iter::repeat(each.read_bytes)).take(calls);
+        gate.settle(&self.terms.ticket, read.map(|read_bytes| Cost { read_bytes, ..each }), now_ns);
     }
 }
 
@@ -219,6 +217,6 @@ impl Drop for Paid {
         let (now, Terms { throttles, ticket, .. }) = (Instant::now(), &self.terms);
         let took = now.saturating_duration_since(self.began);
         self.terms.record(1, took);
-        throttles.settle(now, |gate, now_ns| gate.settle(ticket, with_time(self.cost, took), now_ns));
+        throttles.settle(now, |gate, now_ns| gate.settle(ticket, [with_time(self.cost, took)], now_ns));
     }
 }

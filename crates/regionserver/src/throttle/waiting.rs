@@ -51,6 +51,9 @@ pub(crate) trait Work: Send + Sized + 'static {
     }
 }
 
+/// More calls that came together are not moved to others: to let them go on by themselves costs no more.
+const MOST_MOVED: usize = 4;
+
 /// Calls of one connection with their work.
 struct Waiting<W> {
     server: Arc<RegionServer>,
@@ -117,7 +120,10 @@ impl<W: Work> Resume for Waiting<W> {
         if !W::GATHERS || self.refused.is_some() {
             return Err(next);
         }
-        let fits = |other: &Self| other.refused.is_none() && self.calls.len() + other.calls.len() <= GATHERED;
+        let fits = |other: &Self| {
+            let (mine, theirs) = (self.calls.len(), other.calls.len());
+            other.refused.is_none() && theirs <= MOST_MOVED && mine + theirs <= GATHERED
+        };
         if !(&*next as &dyn Any).downcast_ref().is_some_and(fits) {
             return Err(next);
         }
