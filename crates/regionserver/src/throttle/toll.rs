@@ -35,7 +35,6 @@ pub(crate) struct Paid {
     /// Becomes what the call took.
     cost: Cost,
     began: Instant,
-    is_settled: bool,
 }
 
 /// What has been charged for calls that passed together. Settled when all have gone on.
@@ -157,7 +156,7 @@ fn with_time(cost: Cost, took: Duration) -> Cost {
 
 impl Paid {
     pub(super) fn new(asked: Asked, throttles: Arc<Throttles>, (ticket, cost): (Ticket, Cost), began: Instant) -> Paid {
-        Paid { terms: Terms::new(asked, throttles, ticket), cost, began, is_settled: false }
+        Paid { terms: Terms::new(asked, throttles, ticket), cost, began }
     }
 }
 
@@ -175,7 +174,7 @@ impl PaidTogether {
     pub fn one(&mut self) -> Option<Paid> {
         self.calls = self.calls.checked_sub(1).filter(|left| *left >= self.over.len())?;
         let PaidTogether { ref terms, cost, began, .. } = *self;
-        Some(Paid { terms: terms.clone(), cost, began, is_settled: false })
+        Some(Paid { terms: terms.clone(), cost, began })
     }
 
     /// Calls that were done together are over: each took its share of the time since they `began`.
@@ -210,13 +209,74 @@ impl Drop for PaidTogether {
 impl Drop for Paid {
     /// The call is over.
     fn drop(&mut self) {
-        if self.is_settled {
-            return;
-        }
-        self.is_settled = true;
         let (now, Terms { throttles, ticket, .. }) = (Instant::now(), &self.terms);
         let took = now.saturating_duration_since(self.began);
         self.terms.record(1, took);
         throttles.settle(now, |gate, now_ns| gate.settle(ticket, [with_time(self.cost, took)], now_ns));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::QuotaOptions;
+    use martite_catalog::TableName;
+    use martite_proto as pb;
+    use martite_quota::{Answers, Kind, Operation, Request, Settings};
+
+    #[test]
+    fn calls_that_passed_together_are_each_settled_once() {
+        let throttles = Throttles::new(QuotaOptions::default());
+        let hourly = |limit| pb::TimedQuota {
+            time_unit: pb::TimeUnit::Hours as i32,
+            soft_limit: Some(limit),
+            share: None,
+            scope: None,
+        };
+        let mut throttle = pb::Throttle::default();
+        *Kind::ReadSize.of_mut(&mut throttle) = Some(hourly(1_000_000));
+        let mut settings = Settings::default();
+        settings.tables.insert("t".into(), pb::Quotas { throttle: Some(throttle), ..pb::Quotas::default() });
+        throttles.change(Arc::new(settings), true);
+
+        let who = throttles.usage.of("u", &TableName::parse("t").unwrap());
+        let request = Request {
+            key: &who.key,
+            operation: Operation::Get,
+            cost: crate::throttle::ONE_READ,
+            calls: 5,
+            size_bytes: 500,
+            deadline_ns: None,
+        };
+        let answers = throttles.state.lock().gate.ask_together(&request, throttles.now_ns());
+        let Some(Answers { passes: Some((5, ticket)), .. }) = answers else { panic!("nothing was read yet") };
+        let (asked, began) = (Asked { who: who.clone(), queue: Duration::ZERO }, Instant::now());
+        let paid = PaidTogether::new(asked, throttles.clone(), (ticket, request.cost, 5), began);
+        let mut paid = vec![paid];
+        let mut tolls: [Toll; 5] = std::array::from_fn(|_| Toll::default());
+        tolls.iter_mut().for_each(|toll| toll.is_paid_by(0));
+
+        let recorded = || who.usage.operation(Operation::Get).service.snapshot().count();
+        tolls[0].end(&mut paid, 300_000);
+        tolls[1].end(&mut paid, 400_000);
+        // The third reads from the disk, the fourth is forgotten, the fifth ends twice.
+        tolls[2].take_out(&mut paid);
+        assert!(!tolls[2].is_empty() && tolls[0].is_empty());
+        tolls[4].end(&mut paid, 600_000);
+        tolls[4].end(&mut paid, 600_000);
+        assert_eq!(recorded(), 0);
+        PaidTogether::settle_all(paid, began);
+        assert_eq!(recorded(), 4);
+        drop(tolls);
+        assert_eq!(recorded(), 5);
+
+        let mut state = throttles.state.lock();
+        let [(_, _, owed)] = state.gate.owed(throttles.now_ns())[..] else { panic!("one limit") };
+        // Of 1,300,000 bytes 20,000 had been saved up; each second since gives back 278.
+        assert!((1_200_000..=1_280_000).contains(&owed), "{owed}");
+        state.gate.change(martite_quota::Plan::off(), throttles.now_ns());
+        let later_ns = throttles.now_ns() + 7_200_000_000_000;
+        state.gate.sweep(later_ns, |_| false);
+        assert!(state.gate.is_empty(), "none is under way");
     }
 }
