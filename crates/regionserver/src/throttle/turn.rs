@@ -1,7 +1,7 @@
 //! Whether a call goes on now: asked by its method once it is decoded.
 
 use super::toll::Paid;
-use super::waiting::{Asked, Later, Ready, Work, keep};
+use super::waiting::{Asked, Later, Ready, Work, park_together};
 use super::{PaidTogether, Toll, refuse};
 use crate::RegionServer;
 use crate::error::Fault;
@@ -186,8 +186,7 @@ impl RegionServer {
             } else {
                 wait.iter().map(|place| ready[*place].take()).collect()
             };
-            let kept = keep(self, all, place, asked.clone());
-            kept.into_iter().for_each(|(place, parked)| throttles.park(place, parked));
+            park_together(self, all, place, asked.clone());
         }
         passes.map(|(calls, ticket)| PaidTogether::new(asked, throttles.clone(), (ticket, cost, calls), now))
     }

@@ -4,7 +4,6 @@ use super::{PaidTogether, Throttles, Toll};
 use crate::RegionServer;
 use crate::error::Fault;
 use crate::usage::Who;
-use martite_env::prefetch::prefetch_at;
 use martite_quota::{Place, Several};
 use martite_rpc::{Call, Class, Connection, GATHERED, Piece, Pool};
 use std::any::Any;
@@ -195,19 +194,19 @@ pub(crate) enum Later<'a> {
     Limited { throttles: &'a Arc<Throttles>, place: Place, asked: Asked },
 }
 
-/// Calls that came together are about to wait.
-pub(super) fn keep<W: Work>(
+/// Calls that came together wait from now on.
+pub(super) fn park_together<W: Work>(
     server: &Arc<RegionServer>,
     mut ready: Vec<Option<Ready<W>>>,
     place: Place,
     asked: Asked,
-) -> Option<(Place, Parked)> {
+) {
     W::keep_all(&mut ready, server);
     let size_bytes = ready.iter().flatten().map(|ready| ready.call.size_bytes as usize).sum();
-    let Ready { call, toll, .. } = ready.iter().flatten().next()?;
+    let Some(Ready { call, toll, .. }) = ready.iter().flatten().next() else { return };
     let (conn, is_batch) = (call.conn.clone(), toll.is_batch());
     let back = Back { conn, is_batch, resume: Waiting::new(server, ready) };
-    Some((place.holding(size_bytes), Parked { asked, back }))
+    server.throttles.park(place.holding(size_bytes), Parked { asked, back });
 }
 
 impl Later<'_> {
@@ -218,9 +217,8 @@ impl Later<'_> {
                 let pool = server.pool.clone();
                 behind(&pool, is_short, call, move |call| work.begin(&server, call, toll));
             }
-            Later::Limited { throttles, place, asked } => {
-                let kept = keep(server, vec![Some(Ready { call, toll, work })], place, asked);
-                kept.into_iter().for_each(|(place, parked)| throttles.park(place, parked));
+            Later::Limited { place, asked, .. } => {
+                park_together(server, vec![Some(Ready { call, toll, work })], place, asked);
             }
         }
     }
@@ -298,20 +296,13 @@ pub(super) struct GoesOn {
     pub outcome: Outcome,
 }
 
-/// Memory of calls that go on is asked for while so many are before them.
-const AHEAD: usize = 1;
-
 /// Calls of one connection that go on; if there are several, they are such as may gather.
 struct GoingOn(Vec<(Box<dyn Resume>, Outcome)>);
 
 impl Piece for GoingOn {
     fn run(self: Box<Self>) {
-        let mut calls = self.0.into_iter();
         let mut first: Option<Box<dyn Resume>> = None;
-        while let Some((mut next, outcome)) = calls.next() {
-            if let Some((behind, _)) = calls.as_slice().get(AHEAD) {
-                prefetch_at(std::ptr::from_ref(&**behind).cast(), size_of_val(&**behind));
-            }
+        for (mut next, outcome) in self.0 {
             outcome.give_to(&mut *next);
             first = Some(match first {
                 None => next,
