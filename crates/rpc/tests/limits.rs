@@ -130,6 +130,26 @@ async fn the_pool_makes_no_answers_for_a_client_that_does_not_read() {
     does_not_hold_answers("BigInPool", 900, 4).await;
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_kernel_holds_little_for_a_client_that_does_not_read() {
+    const ANSWER: u64 = 8 << 20;
+    let running = Running::start();
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(64 << 10).unwrap();
+    let mut raw = echo::Raw(socket.connect(running.addr()).await.unwrap());
+    raw.send(&options().opening()).await;
+    raw.send(&frame(1, "Big", ANSWER.to_string().as_bytes())).await;
+    running.until(|c| c.sent_bytes > 0 && c.output_bytes > 0).await;
+    let other = running.client().await;
+    for _ in 0..1000 {
+        other.call_with("Echo", b"", b"", CallOptions::default()).await.unwrap();
+        let counters = running.server.counters();
+        assert!(counters.sent_bytes < 1 << 20 && counters.output_bytes > ANSWER - (1 << 20), "{counters:?}");
+    }
+    assert!(raw.frame().await.body.len() as u64 > ANSWER);
+}
+
 #[tokio::test]
 async fn work_held_for_a_client_ends_with_it() {
     let running = Running::with(ServerOptions { max_output_bytes: 1 << 20, ..Default::default() });
