@@ -74,9 +74,9 @@ impl Default for ServerOptions {
     }
 }
 
-/// Bounds what waits in the kernel of the socket's connections, where there is a way to.
-fn hold_little(socket: &TcpSocket) {
-    #[cfg(any(target_os = "android", target_os = "linux"))]
+/// Bounds the unsent answers that the kernel holds of each of the listening socket's connections, where there is a way to.
+fn bound_unsent(socket: &TcpSocket) {
+    #[cfg(target_os = "linux")]
     if let Err(e) = socket2::SockRef::from(socket).set_tcp_notsent_lowat(UNSENT_BYTES) {
         tracing::info!(error = %e, "the kernel does not bound what waits to be sent (TCP_NOTSENT_LOWAT)");
     }
@@ -104,7 +104,7 @@ impl Server {
         // Accepted sockets inherit these.
         socket.set_keepalive(true)?;
         socket.set_nodelay(true)?;
-        hold_little(&socket);
+        bound_unsent(&socket);
         socket.bind(addr)?;
         let listener = socket.listen(BACKLOG)?;
         drop(entered);
