@@ -15,6 +15,7 @@ mod alarm;
 mod answer;
 mod beside;
 mod beyond;
+mod by_turns;
 mod cores;
 mod drive;
 pub mod error;

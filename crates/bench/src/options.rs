@@ -83,6 +83,10 @@ pub struct Offheap {
     /// tell what the most threads keep of the best number of threads
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=99))]
     pub rounds: u64,
+    /// Start and load all servers first, and measure them by turns, in each round: what the first server does for a second of its CPU
+    /// compared with each other one, with the error of all rounds, does not depend on what the machine does from one minute to the next
+    #[arg(long)]
+    pub by_turns: bool,
     /// What Gets are measured beside, at last, if `get` is among the workloads
     #[arg(long, value_delimiter = ',', default_value = "scan,compaction", value_name = "WORK,…")]
     pub beside: Vec<Other>,

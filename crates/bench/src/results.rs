@@ -1,6 +1,7 @@
 //! What a run found, as report.json has it.
 
 use crate::beside::Beside;
+use crate::by_turns::{ByTurns, rows_per_cpu_s};
 use crate::drive::Outcome;
 use crate::machine::Machine;
 use crate::of_peak::OfPeak;
@@ -19,6 +20,8 @@ pub struct Report {
     pub machine: Machine,
     pub options: Offheap,
     pub servers: Vec<ServerResults>,
+    /// The first server and each other, where all ran at the same time.
+    pub by_turns: Vec<ByTurns>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -156,13 +159,11 @@ impl ServerResults {
         let best = self.of(workload).max_by(|a, b| a.numbers.rows_per_s.total_cmp(&b.numbers.rows_per_s))?;
         let most = self.of(workload).max_by_key(|m| m.threads)?;
         let all = || self.of(workload).map(|m| &m.numbers);
-        let rows: u64 = all().map(|n| n.rows).sum();
-        let cpu_us: Option<f64> = all().map(|n| n.server_cpu_us_per_row.map(|us| us * n.rows as f64)).sum();
         Some(Summary {
             best_rows_per_s: best.numbers.rows_per_s,
             best_threads: best.threads,
             held_percent: 100.0 * most.numbers.rows_per_s / best.numbers.rows_per_s.max(1e-9),
-            rows_per_cpu_s: cpu_us.filter(|us| *us > 0.0).map(|us| rows as f64 * 1e6 / us),
+            rows_per_cpu_s: rows_per_cpu_s(all()),
             max_us: all().map(|n| n.max_us).fold(0.0, f64::max),
             longest_gap_us: all().map(|n| n.longest_gap_us).fold(0.0, f64::max),
         })
@@ -231,6 +232,14 @@ pub mod tests {
             machine: Machine { cores: 2, cpu: "A CPU".to_owned(), memory_gib: 24, kernel: "Linux 6".to_owned() },
             options: <Line as clap::Parser>::parse_from(["bench"]).options,
             servers: vec![server("martite", 1.0, Some(10.0)), server("hbase", 0.25, None)],
+            by_turns: ByTurns::of(
+                Workload::Get,
+                "hbase",
+                &[vec![numbers(10_000.0, Some(10.0)); 2]],
+                &[vec![numbers(1_000.0, Some(80.0)), numbers(1_000.0, Some(125.0))]],
+            )
+            .into_iter()
+            .collect(),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The run: server after server, table after table, workload after workload.
 
 use crate::beside::{Beside, Other, Round, Seen, Work};
+use crate::by_turns::ByTurns;
 use crate::drive::{Load, Outcome, Timing, drive};
 use crate::machine::Machine;
 use crate::of_peak::OfPeak;
 use crate::options::Offheap;
-use crate::process::Process;
-use crate::profile::{self, Recording, Stacks};
+use crate::profile::{self, Recording};
 use crate::programs::Programs;
 use crate::progress::Progress;
 use crate::results::{Measurement, Memory, Numbers, Report, ServerResults};
@@ -58,6 +58,11 @@ fn check(options: &Offheap) -> Result<(), Error> {
     if !(options.seconds > 0.0 && options.seconds <= MOST_SECONDS && (0.0..=MOST_SECONDS).contains(&options.warmup)) {
         return wrong("--seconds must be above 0, --warmup must not be below, and neither above 3600");
     }
+    if options.by_turns && (options.servers.len() < 2 || options.rounds < 2) {
+        return wrong(
+            "--by-turns compares servers round by round: --servers must name two or more, --rounds must be 2 or more",
+        );
+    }
     if options.profile { profile::check() } else { Ok(()) }
 }
 
@@ -79,23 +84,72 @@ async fn measure(options: &Offheap) -> Result<Report, Error> {
         machine: Machine::read(),
         options: options.clone(),
         servers: Vec::new(),
+        by_turns: Vec::new(),
     };
     let progress = Progress::new(steps(options));
-    for spec in &options.servers {
-        let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
-        progress.step(&format!("{}: start", spec.name()));
-        let server = Server::start(
-            spec,
-            data.path(),
-            Settings { cache_mib: options.cache_mib, quotas: None, hsync: None, cores: options.cores },
-        )
-        .await?;
-        let run = Run { spec, server: &server, options, progress: &progress };
-        report.servers.push(run.server().await?);
-        drop(server);
+    for servers in groups(options) {
+        let mut runs = Vec::new();
+        for spec in servers {
+            runs.push(Run::start(spec, options, &progress).await?);
+        }
+        for run in &runs {
+            setup::quiet(run.server.process).await?;
+        }
+        let programs = Programs::start(options.other_programs).map_err(|e| Error::Setup(format!("sh: {e}")))?;
+        for workload in options.workloads() {
+            report.by_turns.extend(by_turns(&mut runs, workload, options).await?);
+            for run in &mut runs {
+                run.profile(workload).await?;
+            }
+        }
+        for run in &mut runs {
+            run.besides().await?;
+        }
+        drop(programs);
+        for run in runs {
+            report.servers.push(run.finish()?);
+        }
     }
     progress.finish();
     Ok(report)
+}
+
+/// The servers that run at the same time.
+fn groups(options: &Offheap) -> std::slice::Chunks<'_, Spec> {
+    options.servers.chunks(if options.by_turns { options.servers.len() } else { 1 })
+}
+
+/// 0 to `count`, backwards in every second round.
+fn turned(count: usize, round: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    order
+}
+
+/// Measures a workload on servers that run: in each round by all numbers of threads, by each on all servers.
+async fn by_turns(runs: &mut [Run<'_>], workload: Workload, options: &Offheap) -> Result<Vec<ByTurns>, Error> {
+    let threads = &options.threads;
+    let mut measured: Vec<Vec<Vec<Numbers>>> = runs.iter().map(|_| vec![Vec::new(); threads.len()]).collect();
+    for round in 0..options.rounds {
+        for nth in turned(threads.len(), round) {
+            for which in turned(runs.len(), round) {
+                let first = measured[which].iter().all(Vec::is_empty);
+                let numbers = runs[which].workload(workload, threads[nth], if first { FIRST } else { 1 }).await?;
+                measured[which][nth].push(numbers);
+            }
+        }
+    }
+    let mut compared = Vec::new();
+    if let Some((first, others)) = measured.split_first() {
+        let compare = |(numbers, run): (&Vec<_>, &Run)| ByTurns::of(workload, run.spec.name(), first, numbers);
+        compared.extend(others.iter().zip(&runs[1..]).filter_map(compare));
+    }
+    for (run, measured) in runs.iter_mut().zip(measured) {
+        run.keep(workload, measured);
+    }
+    Ok(compared)
 }
 
 /// The tables that the workloads use.
@@ -121,19 +175,29 @@ fn steps(options: &Offheap) -> u64 {
 /// One server's part.
 struct Run<'a> {
     spec: &'a Spec,
-    server: &'a Server,
     options: &'a Offheap,
     progress: &'a Progress,
+    server: Server,
+    targets: Vec<Arc<Target>>,
+    /// In MiB, before the tables were loaded.
+    idle: Option<u64>,
+    results: ServerResults,
+    /// Kept while the server runs.
+    _data: tempfile::TempDir,
 }
 
-impl Run<'_> {
-    async fn server(&self) -> Result<ServerResults, Error> {
-        let process = self.server.process;
-        let idle = process.map(|p| p.memory_mib()).transpose()?.map(|(now, _)| now);
-        let mut results = ServerResults {
-            name: self.spec.name().to_owned(),
-            title: self.server.title.clone(),
-            started_in_ms: self.server.started_in.map(|d| d.as_secs_f64() * 1e3),
+impl<'a> Run<'a> {
+    /// Starts the server and loads its tables.
+    async fn start(spec: &'a Spec, options: &'a Offheap, progress: &'a Progress) -> Result<Run<'a>, Error> {
+        let data = tempfile::Builder::new().prefix("data-").tempdir_in(&options.out)?;
+        progress.step(&format!("{}: start", spec.name()));
+        let settings = Settings { cache_mib: options.cache_mib, quotas: None, hsync: None, cores: options.cores };
+        let server = Server::start(spec, data.path(), settings).await?;
+        let idle = server.process.map(|p| p.memory_mib()).transpose()?.map(|(now, _)| now);
+        let results = ServerResults {
+            name: spec.name().to_owned(),
+            title: server.title.clone(),
+            started_in_ms: server.started_in.map(|d| d.as_secs_f64() * 1e3),
             memory: None,
             tables: Vec::new(),
             measurements: Vec::new(),
@@ -141,74 +205,63 @@ impl Run<'_> {
             beside: Vec::new(),
             profiles: Vec::new(),
         };
-        let mut targets = Vec::new();
-        for shape in shapes(self.options) {
-            self.step(&format!("load {}", shape.table));
-            let (target, table) = setup::prepare(self.server, shape, self.options.making()).await?;
-            targets.push(target);
-            results.tables.push(table);
+        let mut run = Run { spec, options, progress, server, targets: Vec::new(), idle, results, _data: data };
+        for shape in shapes(options) {
+            run.step(&format!("load {}", shape.table));
+            let (target, table) = setup::prepare(&run.server, shape, options.making()).await?;
+            run.targets.push(target);
+            run.results.tables.push(table);
         }
-        setup::quiet(process).await?;
-        let programs = Programs::start(self.options.other_programs).map_err(|e| Error::Setup(format!("sh: {e}")))?;
-        for workload in self.options.workloads() {
-            if let Some(target) = targets.iter().find(|t| t.shape == workload.shape()) {
-                self.workload(workload, target, &mut results).await?;
-                if has_profile(self.options, self.spec)
-                    && let Some(process) = process
-                {
-                    results.profiles.push((workload, self.profile(workload, target, process).await?));
-                }
-            }
-        }
-        if let Some(target) = targets.iter().find(|t| t.shape == SINGLE) {
-            for &threads in &self.options.beside_threads {
-                results.beside.extend(self.beside(target, threads).await?);
-            }
-        }
-        drop(programs);
-        if let Some(((at_the_end, most), idle)) = process.map(|p| p.memory_mib()).transpose()?.zip(idle) {
-            results.memory = Some(Memory { idle, at_the_end, most });
-        }
-        Ok(results)
+        Ok(run)
     }
 
-    async fn workload(
-        &self,
-        workload: Workload,
-        target: &Arc<Target>,
-        results: &mut ServerResults,
-    ) -> Result<(), Error> {
+    /// The table in which a workload reads: there is one for each of them.
+    fn target(&self, shape: Shape) -> Result<Arc<Target>, Error> {
+        self.targets.iter().find(|t| t.shape == shape).cloned().ok_or_else(|| Error::no_table(shape.table))
+    }
+
+    async fn workload(&self, workload: Workload, threads: usize, warmups: u32) -> Result<Numbers, Error> {
+        self.step(&format!("{} by {threads}", workload.name()));
+        let target = self.target(workload.shape())?;
+        let outcome = self.drive(&[workload.load(&target, threads)], warmups).await?;
+        Ok(Numbers::of(&outcome, 0))
+    }
+
+    /// `rounds`: for each number of threads, round by round.
+    fn keep(&mut self, workload: Workload, rounds: Vec<Vec<Numbers>>) {
         let threads = &self.options.threads;
-        let mut rounds: Vec<Vec<Numbers>> = threads.iter().map(|_| Vec::new()).collect();
-        let mut factor = FIRST;
-        for round in 0..self.options.rounds {
-            let mut order: Vec<usize> = (0..threads.len()).collect();
-            if round % 2 == 1 {
-                order.reverse();
-            }
-            for nth in order {
-                self.step(&format!("{} by {}", workload.name(), threads[nth]));
-                let outcome = self.drive(&[workload.load(target, threads[nth])], factor).await?;
-                rounds[nth].push(Numbers::of(&outcome, 0));
-                factor = 1;
-            }
-        }
         let rows_per_s = |rounds: &Vec<Numbers>| rounds.iter().map(|numbers| numbers.rows_per_s).collect();
-        results.of_peak.extend(OfPeak::of(workload, threads, &rounds.iter().map(rows_per_s).collect::<Vec<_>>()));
-        results.measurements.extend(threads.iter().zip(rounds).filter_map(|(&threads, rounds)| {
+        let kept = OfPeak::of(workload, threads, &rounds.iter().map(rows_per_s).collect::<Vec<_>>());
+        self.results.of_peak.extend(kept);
+        self.results.measurements.extend(threads.iter().zip(rounds).filter_map(|(&threads, rounds)| {
             Some(Measurement { workload, threads, numbers: middle(rounds, |numbers| numbers.rows_per_s)? })
         }));
-        Ok(())
     }
 
     /// Samples a run of its own, because taking them costs the server time.
-    async fn profile(&self, workload: Workload, target: &Arc<Target>, process: Process) -> Result<Stacks, Error> {
-        let threads = self.options.threads.iter().copied().max().unwrap_or(1);
-        self.step(&format!("{} by {threads}, profile", workload.name()));
-        let length = Duration::from_secs_f64(self.options.warmup + self.options.seconds);
-        let recording = Recording::start(process, length, &self.options.out)?;
-        self.drive(&[workload.load(target, threads)], 1).await?;
-        recording.stacks().await
+    async fn profile(&mut self, workload: Workload) -> Result<(), Error> {
+        if let Some(process) = self.server.process
+            && has_profile(self.options, self.spec)
+        {
+            let threads = self.options.threads.iter().copied().max().unwrap_or(1);
+            self.step(&format!("{} by {threads}, profile", workload.name()));
+            let length = Duration::from_secs_f64(self.options.warmup + self.options.seconds);
+            let recording = Recording::start(process, length, &self.options.out)?;
+            self.drive(&[workload.load(&self.target(workload.shape())?, threads)], 1).await?;
+            self.results.profiles.push((workload, recording.stacks().await?));
+        }
+        Ok(())
+    }
+
+    async fn besides(&mut self) -> Result<(), Error> {
+        if self.options.beside_rounds() > 0 {
+            let target = self.target(SINGLE)?;
+            for &threads in &self.options.beside_threads {
+                let beside = self.beside(&target, threads).await?;
+                self.results.beside.extend(beside);
+            }
+        }
+        Ok(())
     }
 
     /// Gets alone and beside each other work, by turns.
@@ -227,7 +280,7 @@ impl Run<'_> {
                         (Work::Scan { at_once, returns, rows_per_s: Numbers::of(&beside, 1).rows_per_s }, beside)
                     }
                     Other::Compaction => {
-                        let compaction = setup::Compaction::start(self.server, target.shape).await?;
+                        let compaction = setup::Compaction::start(&self.server, target.shape).await?;
                         let beside = self.drive(&[gets()], 1).await?;
                         let outlasted = compaction.is_under_way().await?;
                         compaction.wait().await?;
@@ -252,6 +305,12 @@ impl Run<'_> {
         drive(loads, timing, self.server.process).await
     }
 
+    fn finish(mut self) -> Result<ServerResults, Error> {
+        let memory = self.server.process.map(|p| p.memory_mib()).transpose()?;
+        self.results.memory = memory.zip(self.idle).map(|((at_the_end, most), idle)| Memory { idle, at_the_end, most });
+        Ok(self.results)
+    }
+
     fn step(&self, what: &str) {
         self.progress.step(&format!("{}: {what}", self.spec.name()));
     }
@@ -274,6 +333,21 @@ mod tests {
             assert!(check(&Offheap { seconds, ..sound.clone() }).is_err(), "{seconds}");
             assert_eq!(check(&Offheap { warmup: seconds, ..sound.clone() }).is_ok(), seconds == 0.0, "{seconds}");
         }
+    }
+
+    #[test]
+    fn by_turns_there_are_two_servers_and_two_rounds() {
+        let mut options = report().options;
+        options.by_turns = true;
+        assert!(check(&options).is_err());
+        options.servers = vec![Spec::Martite, Spec::HBase];
+        assert!(check(&options).is_err());
+        options.rounds = 2;
+        assert!(check(&options).is_ok());
+        assert_eq!(groups(&options).map(<[Spec]>::len).collect::<Vec<_>>(), [2]);
+        options.by_turns = false;
+        assert_eq!(groups(&options).map(<[Spec]>::len).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!([0, 1, 2].map(|round| turned(3, round)), [vec![0, 1, 2], vec![2, 1, 0], vec![0, 1, 2]]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::flame;
 use super::frame::{self, Origin};
 use super::number::{or_dash, short, three, time, trimmed, work};
 use super::svg::{Plot, Series};
-use super::text::{HEADS, in_turns, lines, of_peak};
+use super::text::{HEADS, by_turns, in_turns, lines, of_peak};
 use crate::cores::who_has_which;
 use crate::results::{Measurement, Report, ServerResults};
 use crate::workload::Workload;
@@ -93,6 +93,7 @@ fn summary(report: &Report) -> Markup {
             "A stall is a time in which no operation ended on any connection."
             @if rounds { " All rounds: each compares the most threads with the number of threads that is best in all other rounds." }
         }
+        @for compared in by_turns(report) { p { (compared) } }
     }
 }
 
@@ -198,6 +199,7 @@ mod tests {
             "hbase &lt;1&gt;",
             "Gets beside other work",
             "2 rounds together",
+            "2 rounds by turns",
             "a scan, 1.00 M rows/s",
             "96.0 %",
             "21.2 %",

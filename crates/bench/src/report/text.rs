@@ -2,6 +2,7 @@
 
 use super::number::{or_dash, share, short, three, time, work};
 use crate::beside::{Beside, InTurns};
+use crate::by_turns::ByTurns;
 use crate::cores;
 use crate::of_peak::OfPeak;
 use crate::results::{Measurement, Numbers, Report, ServerResults};
@@ -84,7 +85,23 @@ pub fn text(report: &Report) -> String {
             let _ = writeln!(out, "{together}");
         }
     }
+    for compared in by_turns(report) {
+        let _ = write!(out, "\n{compared}");
+    }
+    if !report.by_turns.is_empty() {
+        out.push('\n');
+    }
     out
+}
+
+/// What the first server does for a second of its CPU, beside each other one.
+pub fn by_turns(report: &Report) -> impl Iterator<Item = String> {
+    let first = report.servers.first().map_or("", |server| server.name.as_str());
+    report.by_turns.iter().map(move |ByTurns { workload, server, rows_per_cpu_s: times }| {
+        let (workload, rounds, (least, most)) = (workload.name(), times.ratios.len(), times.spread());
+        let (mean, error) = (times.mean, times.standard_error);
+        format!("{workload}: rows of {first} for a second of its CPU, {mean:.2} ± {error:.2} times those of {server}, {rounds} rounds by turns ({least:.2} to {most:.2})")
+    })
 }
 
 /// What all rounds tell together.
@@ -151,5 +168,7 @@ mod tests {
         let said = "get by 5 beside a scan, 1.00 M rows/s, 2 rounds together: p50 ";
         assert!(text.contains(said) && text.contains("; p99 of the middle tenth of a second 99.0 µs instead of 90.0 µs, 1.100 ± 0.000 of that (+9 ± 0 µs)"), "{text}");
         assert!(text.contains("get: 75 threads keep 97.0 ± 1.0 % of the best, by 5"), "{text}");
+        let said = "get: rows of martite for a second of its CPU, 10.00 ± 2.23 times those of hbase, 2 rounds by turns (8.00 to 12.50)";
+        assert!(text.contains(said), "{text}");
     }
 }
