@@ -47,6 +47,11 @@ const PORTION: usize = 16;
 const BY_THE_WAY: usize = 128;
 /// Rounds by the way.
 const ROUND_BY_THE_WAY: RangeInclusive<Duration> = Duration::from_micros(200)..=Duration::from_millis(8);
+/// They are shorter, down to the other, where more calls than these would go on at once, for which others' calls wait. Not where so many
+/// are due after such a one: their answers would leave in as many more writes, which costs others more.
+const FEW: u32 = 2;
+const ROUND_OF_FEW: Duration = Duration::from_millis(1);
+const MANY: u32 = 16;
 /// How often is looked whether connections were closed, and for the parked calls of those.
 const SWEEP: Duration = Duration::from_millis(100);
 /// How often is looked in any case, for calls whose time is over: each costs a line or two of memory, and nobody else may use the gate.
@@ -80,7 +85,8 @@ struct State {
     /// When the thread wakes up by itself, and before when nobody wakes it.
     sleeps_until_ns: u64,
     round_ends_ns: u64,
-    /// Network threads give out none before.
+    /// Network threads gave out some last at this time, and give out none before the other.
+    gave_out_ns: u64,
     pauses_until_ns: u64,
     /// Network threads have looked since the thread last did, and given out so many.
     by_the_way: Option<usize>,
@@ -103,6 +109,7 @@ impl Throttles {
                 gate,
                 sleeps_until_ns: 0,
                 round_ends_ns: 0,
+                gave_out_ns: 0,
                 pauses_until_ns: 0,
                 by_the_way: None,
                 stopped: false,
@@ -231,9 +238,15 @@ impl Throttles {
     fn give_out(self: &Arc<Self>, now: Instant) {
         let Some(mut state) = self.state.try_lock() else { return };
         let mut woken = Woken::default();
-        let are_more = state.gate.wake(self.ns(now), |parked| parked.back.is_gone(), &mut woken, BY_THE_WAY);
-        let round = if are_more { *ROUND_BY_THE_WAY.start() } else { round_after(&woken, ROUND_BY_THE_WAY) };
-        *state.by_the_way.get_or_insert(0) += count(&woken);
+        let now_ns = self.ns(now);
+        let are_more = state.gate.wake(now_ns, |parked| parked.back.is_gone(), &mut woken, BY_THE_WAY);
+        let given = count(&woken);
+        let since = Duration::from_nanos(now_ns.saturating_sub(std::mem::replace(&mut state.gave_out_ns, now_ns)));
+        let round = match are_more {
+            true => *ROUND_BY_THE_WAY.start(),
+            false => round_after(&woken, ROUND_BY_THE_WAY).min(round_of_few(given, since)),
+        };
+        *state.by_the_way.get_or_insert(0) += given;
         state.pauses_until_ns = self.ns(now + round);
         self.publish_due(&state);
         drop(state);
@@ -358,6 +371,12 @@ fn round_after<T>(woken: &Woken<T>, range: RangeInclusive<Duration>) -> Duration
     (waited.unwrap_or_default() / OF_WAIT).clamp(*range.start(), *range.end())
 }
 
+/// How long a round is at most, if so many calls were due after so long.
+fn round_of_few(given: usize, since: Duration) -> Duration {
+    let given = u32::try_from(given).unwrap_or(u32::MAX).max(1);
+    if since * MANY / given < ROUND_OF_FEW { Duration::MAX } else { (since * FEW / given).max(ROUND_OF_FEW) }
+}
+
 /// `user/host@REALM` → `user`.
 pub(crate) fn short_name(user: &str) -> &str {
     user.split(['/', '@']).next().unwrap_or(user)
@@ -373,6 +392,14 @@ mod tests {
         assert!(are_looked_after(Some(0), 0), "they have looked, and nothing was due");
         assert!(!are_looked_after(Some(5), 20), "they came too seldom");
         assert!(!are_looked_after(None, 0), "they have slept");
+    }
+
+    #[test]
+    fn few_go_on_at_once_unless_very_many_are_due() {
+        let ms = Duration::from_millis;
+        assert_eq!([round_of_few(8, ms(8)), round_of_few(1, ms(8)), round_of_few(0, ms(8))], [ms(2), ms(16), ms(16)]);
+        assert_eq!([round_of_few(64, ms(8)), round_of_few(16, ms(1))], [ROUND_OF_FEW; 2]);
+        assert_eq!([round_of_few(17, ms(1)), round_of_few(usize::MAX, ms(4))], [Duration::MAX; 2]);
     }
 
     #[test]
