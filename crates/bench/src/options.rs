@@ -56,7 +56,7 @@ pub enum Bench {
 
 #[derive(Debug, Clone, Args, Serialize)]
 pub struct Offheap {
-    /// Servers, one after the other: `martite` (this program), `hbase` (Apache HBase 2.6.4 from Maven Central; needs
+    /// Servers, one after the other or --by-turns: `martite` (this program), `hbase` (Apache HBase 2.6.4 from Maven Central; needs
     /// bash, Maven and a JDK), or one that runs, as NAME=HOST:PORT of its master, with @PID of its region server if
     /// its CPU is to be read. On one that runs, the tables TestTable and TestTable10 must not be there; they stay.
     #[arg(long, value_delimiter = ',', default_value = "martite", value_name = "SERVER,…", verbatim_doc_comment)]
@@ -83,8 +83,8 @@ pub struct Offheap {
     /// tell what the most threads keep of the best number of threads
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=99))]
     pub rounds: u64,
-    /// Start and load all servers first, and measure them by turns, in each round: what the first server does for a second of its CPU
-    /// compared with each other one, with the error of all rounds, does not depend on what the machine does from one minute to the next
+    /// Start and load all servers first, and measure them by turns, in each of the --rounds. The report compares what the first does for
+    /// a second of its CPU with each other one, whatever the machine does from one minute to the next, and has the error of that
     #[arg(long)]
     pub by_turns: bool,
     /// What Gets are measured beside, at last, if `get` is among the workloads

@@ -43,6 +43,7 @@ fn about(report: &Report) -> Markup {
             " s after " (trimmed(&three(o.warmup))) " s of warming up"
             @if o.rounds > 1 { ", the middle one of " (o.rounds) }
             "; " (who_has_which(o.cores.as_ref()))
+            @if o.by_turns { "; all servers run at once and are measured by turns" }
             @if o.other_programs > 0 { "; beside them programs that want a processor all the time: " (o.other_programs) }
             ". Every answer was checked."
         }

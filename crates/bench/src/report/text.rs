@@ -72,6 +72,9 @@ pub fn text(report: &Report) -> String {
     if rounds > 1 {
         out += &format!("Each figure is of the middle one of {rounds} measurements.\n");
     }
+    if report.options.by_turns {
+        out += "All servers run at once and are measured by turns.\n";
+    }
     for server in &report.servers {
         let started = or_dash(server.started_in_ms, |ms| time(ms * 1e3));
         let memory = server.memory.map_or_else(|| "–".to_owned(), |m| format!("{} MiB", m.at_the_end));
