@@ -47,8 +47,8 @@ const PORTION: usize = 16;
 const BY_THE_WAY: usize = 128;
 /// Rounds by the way.
 const ROUND_BY_THE_WAY: RangeInclusive<Duration> = Duration::from_micros(200)..=Duration::from_millis(8);
-/// They are shorter, down to the other, where more calls than these would go on at once, for which others' calls wait. Not where so many
-/// are due after such a one: their answers would leave in as many more writes, which costs others more.
+/// They are shorter, down to `ROUND_OF_FEW`, where more calls than `FEW` would go on at once, for which others' calls wait. Not where
+/// more than `MANY` are due in such a round: their answers would leave in as many more writes, which costs others more.
 const FEW: u32 = 2;
 const ROUND_OF_FEW: Duration = Duration::from_millis(1);
 const MANY: u32 = 16;
