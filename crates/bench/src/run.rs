@@ -1,4 +1,4 @@
-//! The run: server after server, table after table, workload after workload.
+//! The run: server after server, or all of them by turns; table after table, workload after workload.
 
 use crate::beside::{Beside, Other, Round, Seen, Work};
 use crate::by_turns::ByTurns;
@@ -97,7 +97,7 @@ async fn measure(options: &Offheap) -> Result<Report, Error> {
         }
         let programs = Programs::start(options.other_programs).map_err(|e| Error::Setup(format!("sh: {e}")))?;
         for workload in options.workloads() {
-            report.by_turns.extend(by_turns(&mut runs, workload, options).await?);
+            report.by_turns.extend(measure_on_all(&mut runs, workload, options).await?);
             for run in &mut runs {
                 run.profile(workload).await?;
             }
@@ -129,7 +129,7 @@ fn turned(count: usize, round: u64) -> Vec<usize> {
 }
 
 /// Measures a workload on servers that run: in each round by all numbers of threads, by each on all servers.
-async fn by_turns(runs: &mut [Run<'_>], workload: Workload, options: &Offheap) -> Result<Vec<ByTurns>, Error> {
+async fn measure_on_all(runs: &mut [Run<'_>], workload: Workload, options: &Offheap) -> Result<Vec<ByTurns>, Error> {
     let threads = &options.threads;
     let mut measured: Vec<Vec<Vec<Numbers>>> = runs.iter().map(|_| vec![Vec::new(); threads.len()]).collect();
     for round in 0..options.rounds {

@@ -88,11 +88,11 @@ pub fn text(report: &Report) -> String {
             let _ = writeln!(out, "{together}");
         }
     }
-    for compared in by_turns(report) {
-        let _ = write!(out, "\n{compared}");
-    }
     if !report.by_turns.is_empty() {
         out.push('\n');
+    }
+    for compared in by_turns(report) {
+        let _ = writeln!(out, "{compared}");
     }
     out
 }

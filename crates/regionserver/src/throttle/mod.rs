@@ -85,8 +85,9 @@ struct State {
     /// When the thread wakes up by itself, and before when nobody wakes it.
     sleeps_until_ns: u64,
     round_ends_ns: u64,
-    /// Network threads gave out some last at this time, and give out none before the other.
-    gave_out_ns: u64,
+    /// When network threads looked last for calls that are due.
+    looked_ns: u64,
+    /// Network threads give out none before.
     pauses_until_ns: u64,
     /// Network threads have looked since the thread last did, and given out so many.
     by_the_way: Option<usize>,
@@ -109,7 +110,7 @@ impl Throttles {
                 gate,
                 sleeps_until_ns: 0,
                 round_ends_ns: 0,
-                gave_out_ns: 0,
+                looked_ns: 0,
                 pauses_until_ns: 0,
                 by_the_way: None,
                 stopped: false,
@@ -241,7 +242,7 @@ impl Throttles {
         let now_ns = self.ns(now);
         let are_more = state.gate.wake(now_ns, |parked| parked.back.is_gone(), &mut woken, BY_THE_WAY);
         let given = count(&woken);
-        let since = Duration::from_nanos(now_ns.saturating_sub(std::mem::replace(&mut state.gave_out_ns, now_ns)));
+        let since = Duration::from_nanos(now_ns.saturating_sub(std::mem::replace(&mut state.looked_ns, now_ns)));
         let round = match are_more {
             true => *ROUND_BY_THE_WAY.start(),
             false => round_after(&woken, ROUND_BY_THE_WAY).min(round_of_few(given, since)),
