@@ -117,6 +117,16 @@ impl Layout {
     pub fn snapshots_dir(&self) -> PathBuf {
         self.root.join(".hbase-snapshot")
     }
+    pub fn snapshot_dir(&self, name: &str) -> PathBuf {
+        self.snapshots_dir().join(name)
+    }
+    /// Where snapshots are made, and go when they are deleted.
+    pub fn working_snapshots_dir(&self) -> PathBuf {
+        self.snapshots_dir().join(TEMP_DIR)
+    }
+    pub fn working_snapshot_dir(&self, name: &str) -> PathBuf {
+        self.working_snapshots_dir().join(name)
+    }
     pub fn staging_dir(&self) -> PathBuf {
         self.root.join("staging")
     }

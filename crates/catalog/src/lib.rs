@@ -24,6 +24,7 @@ pub mod meta_row;
 pub mod namespace;
 pub mod region_info;
 pub mod server_name;
+pub mod snapshot;
 pub mod system;
 pub mod table;
 pub mod table_name;

@@ -202,10 +202,10 @@ options! {
     PROCEDURE_KEEP: Millis = "hbase.procedure.cleaner.evict.ttl", [], "900000", reload, "How long the result of a finished procedure is kept for a client that does not ask.";
     PROCEDURE_KEEP_ACKED: Millis = "hbase.procedure.cleaner.acked.evict.ttl", [], "300000", reload, "The same once a client asked.";
     PROCEDURE_THREADS: Count = "hbase.master.procedure.threads", [], "4", start, "Procedures that run at once.";
-    SNAPSHOT_ENABLED: Bool = "hbase.snapshot.enabled", [], "true", later, "Whether snapshots may be taken.";
-    SNAPSHOT_TTL: Count = "hbase.master.snapshot.ttl", [], "0", later, "Seconds that a snapshot lives unless it says; 0: forever.";
-    SNAPSHOT_TIMEOUT: Millis = "hbase.snapshot.master.timeout.millis", [], "300000", later, "Longest time that a snapshot may take.";
-    SNAPSHOT_CLEANER_PERIOD: Millis = "hbase.master.cleaner.snapshot.interval", [], "1800000", later, "Time between looks for expired snapshots.";
+    SNAPSHOT_ENABLED: Bool = "hbase.snapshot.enabled", [], "true", start, "Whether snapshots may be taken.";
+    SNAPSHOT_TTL: Count = "hbase.master.snapshot.ttl", [], "0", reload, "Seconds that a snapshot lives unless it says; 0: forever.";
+    SNAPSHOT_TIMEOUT: Millis = "hbase.snapshot.master.timeout.millis", [], "300000", start, "How long clients are told to wait for a snapshot at most.";
+    SNAPSHOT_CLEANER_PERIOD: Millis = "hbase.master.cleaner.snapshot.interval", [], "1800000", start, "Time between looks for expired snapshots.";
 }
 "Quotas" {
     QUOTA_ENABLED: Bool = "hbase.quota.enabled", [], "true", start, "Whether quotas can be set and are kept. HBase's default is false; here they cost nothing until one is set.";
@@ -229,6 +229,7 @@ options! {
     QUOTA_DEFAULT_HANDLER_MS: Count = "hbase.quota.default.user.machine.request.handler.usage.ms", [], "0", start, "Milliseconds of handler time per second of such a user; 0: no limit.";
     SPACE_OBSERVER_PERIOD: Millis = "hbase.master.quotas.observer.chore.period", [], "60000", start, "Time between looks at what tables with a space quota hold.";
     SPACE_OBSERVER_DELAY: Millis = "hbase.master.quotas.observer.chore.delay", [], "15000", start, "Time from the start to the first such look.";
+    SNAPSHOT_SIZES_PERIOD: Millis = "hbase.master.quotas.snapshot.chore.period", [], "300000", start, "Time between looks at what snapshots of tables with a space quota hold.";
     SPACE_REPORT_PERCENT: Decimal = "hbase.master.quotas.observer.report.percent", [], "0.95", later, "Accepted for compatibility; every region is measured each time.";
     SPACE_REPORT_RETENTION: Millis = "hbase.master.quotas.region.report.retention.millis", [], "600000", later, "Accepted for compatibility; every region is measured each time.";
     SPACE_UTILIZATION_PERIOD: Millis = "hbase.regionserver.quotas.fs.utilization.chore.period", [], "300000", later, "Accepted for compatibility; the master measures.";

@@ -79,6 +79,8 @@ pub trait FileSystem: Send + Sync + 'static {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// `DirectoryNotEmpty` if something is in it.
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()>;
     /// Makes the directory and those above it, durably. No error if it is there.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
     /// What is in a directory, sorted by name; `NotFound` if it is absent.

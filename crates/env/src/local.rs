@@ -126,6 +126,10 @@ impl FileSystem for LocalFs {
         fs::remove_dir_all(path).map_err(|e| at(path, e))
     }
 
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path).map_err(|e| at(path, e))
+    }
+
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         if path.as_os_str().is_empty() || path.is_dir() {
             return Ok(());

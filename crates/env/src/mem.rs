@@ -543,6 +543,14 @@ impl FileSystem for MemFs {
         })
     }
 
+    fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
+        self.remove(path, |node| match node {
+            Node::Dir(dir) if dir.live.is_empty() => Ok(()),
+            Node::Dir(_) => Err(kind(io::ErrorKind::DirectoryNotEmpty)),
+            Node::File(_) => Err(kind(io::ErrorKind::NotADirectory)),
+        })
+    }
+
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         let now_ms = self.clock.now_ms();
         let mut state = self.state.lock();

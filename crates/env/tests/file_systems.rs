@@ -99,6 +99,10 @@ fn names_are_listed_in_order_and_renamed_over_each_other() {
         fs.rename(&dir.join("sub"), &root.join("moved-dir")).unwrap();
         assert!(fs.exists(&root.join("moved-dir/deep")) && !fs.exists(&dir.join("sub")));
         let open = fs.open(&dir.join("z")).unwrap();
+        assert_eq!(fs.remove_empty_dir(&root.join("moved-dir")).unwrap_err().kind(), ErrorKind::DirectoryNotEmpty);
+        fs.remove_empty_dir(&root.join("moved-dir/deep")).unwrap();
+        fs.remove_empty_dir(&root.join("moved-dir")).unwrap();
+        assert_eq!(fs.remove_empty_dir(&root.join("moved-dir")).unwrap_err().kind(), ErrorKind::NotFound);
         fs.remove_dir_all(&root.join("a")).unwrap();
         assert!(!fs.exists(&dir.join("z")));
         let mut buf = [0; 5];

@@ -173,6 +173,11 @@ fn masked(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
     while !rest.is_empty() {
+        if let Some(tail) = time_of_creation(rest) {
+            out.push_str("NOW");
+            rest = tail;
+            continue;
+        }
         let word = rest
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':')))
             .unwrap_or(rest.len());
@@ -195,6 +200,14 @@ fn masked(line: &str) -> String {
         }
     }
     out
+}
+
+/// What follows `2026-11-30 13:05:59 +0000`, as snapshots are listed.
+fn time_of_creation(text: &str) -> Option<&str> {
+    const SHAPE: &[u8] = b"0000-00-00 00:00:00 +0000";
+    let head = text.as_bytes().get(..SHAPE.len())?;
+    let fits = |(byte, shape): (&u8, &u8)| if *shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
+    head.iter().zip(SHAPE).all(fits).then(|| &text[SHAPE.len()..])
 }
 
 /// A region's name in `status 'detailed'`.

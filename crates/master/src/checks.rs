@@ -275,15 +275,26 @@ pub(crate) fn namespace_quota(services: &Services, table: &TableName, regions: u
              namespace.  The total number of tables permitted is {limit}"
         ));
     }
-    let count: usize = tables.iter().map(|t| services.catalog.live_regions(t).len()).sum();
-    if let Some(limit) = limit(&namespace, NamespaceDescriptor::MAX_REGIONS, "regions")?
-        && (count + regions) as i64 > limit
-    {
-        return exceeded(format!(
-            "The table {table} is not allowed to have {regions} regions. The total number of regions permitted is only \
+    namespace_regions(services, table, regions)
+}
+
+/// Refuses so many more regions of a table if its namespace may not have them.
+pub(crate) fn namespace_regions(services: &Services, table: &TableName, more: usize) -> Result<(), MasterError> {
+    if !quotas::are_enabled(services) || more == 0 {
+        return Ok(());
+    }
+    let namespace = services.namespaces.existing(table.namespace())?;
+    let Some(limit) = limit(&namespace, NamespaceDescriptor::MAX_REGIONS, "regions")? else { return Ok(()) };
+    let tables = services.catalog.tables();
+    let tables = tables.iter().map(|t| t.name()).filter(|t| t.namespace() == namespace.name());
+    let count: usize = tables.map(|t| services.catalog.live_regions(t).len()).sum();
+    if (count + more) as i64 > limit {
+        let text = format!(
+            "The table {table} is not allowed to have {more} regions. The total number of regions permitted is only \
              {limit}, while current region count is {count}. This may be transient, please retry later if there are any \
              ongoing split operations in the namespace."
-        ));
+        );
+        return Err(MasterError::new(class::QUOTA_EXCEEDED, text));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::procedure::Executor;
 use crate::services::Services;
 use crate::switches::Switch;
-use crate::{MasterError, cleaner, janitor, normalizer, space};
+use crate::{MasterError, cleaner, janitor, normalizer, snapshots, space};
 use martite_config::keys;
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl Chores {
 
 type Duty = fn(&Services, &Executor) -> Result<(), MasterError>;
 
-fn duties(services: &Services) -> [(&'static str, u64, Duty); 7] {
+fn duties(services: &Services) -> [(&'static str, u64, Duty); 9] {
     let period = |key| services.config.get(key);
     [
         ("evict procedures", EVICT_PERIOD_MS, |_, procedures| procedures.evict()),
@@ -74,7 +74,11 @@ fn duties(services: &Services) -> [(&'static str, u64, Duty); 7] {
         ("cleaner", period(keys::CLEANER_PERIOD), |services, _| {
             if services.is_on(Switch::Cleaner) { cleaner::run(services).map(|_| ()) } else { Ok(()) }
         }),
+        ("expired snapshots", period(keys::SNAPSHOT_CLEANER_PERIOD), |services, _| {
+            snapshots::delete_expired(services).map(|_| ())
+        }),
         ("quotas", QUOTA_CHECK_MS, |services, _| services.quotas.refresh(services)),
+        ("sizes of snapshots", period(keys::SNAPSHOT_SIZES_PERIOD), |services, _| space::measure_snapshots(services)),
         (SPACE, period(keys::SPACE_OBSERVER_PERIOD), space::observe),
         ("flush the master's store", STORE_FLUSH_PERIOD_MS, |services, _| services.store.flush()),
     ]

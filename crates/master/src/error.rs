@@ -25,6 +25,13 @@ pub mod class {
     pub const QUOTA_EXCEEDED: &str = "org.apache.hadoop.hbase.quotas.QuotaExceededException";
     pub const ACCESS_DENIED: &str = "org.apache.hadoop.hbase.security.AccessDeniedException";
     pub const PEER_NOT_FOUND: &str = "org.apache.hadoop.hbase.ReplicationPeerNotFoundException";
+    pub const SNAPSHOT_EXISTS: &str = "org.apache.hadoop.hbase.snapshot.SnapshotExistsException";
+    pub const SNAPSHOT_NOT_FOUND: &str = "org.apache.hadoop.hbase.snapshot.SnapshotDoesNotExistException";
+    pub const SNAPSHOT_CREATION: &str = "org.apache.hadoop.hbase.snapshot.SnapshotCreationException";
+    pub const SNAPSHOT_EXPIRED: &str = "org.apache.hadoop.hbase.snapshot.SnapshotTTLExpiredException";
+    pub const UNKNOWN_SNAPSHOT: &str = "org.apache.hadoop.hbase.snapshot.UnknownSnapshotException";
+    pub const CORRUPTED_SNAPSHOT: &str = "org.apache.hadoop.hbase.snapshot.CorruptedSnapshotException";
+    pub const RESTORE_SNAPSHOT: &str = "org.apache.hadoop.hbase.snapshot.RestoreSnapshotException";
     pub const UNKNOWN_PROTOCOL: &str = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
 }
 

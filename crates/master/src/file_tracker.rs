@@ -41,6 +41,23 @@ pub(crate) fn check_modify(old: &TableDescriptor, new: &TableDescriptor, enabled
     Ok(())
 }
 
+/// Refuses to restore a snapshot whose store file tracker for a family is another than the table's.
+pub(crate) fn check_restore(table: &TableDescriptor, of_snapshot: &TableDescriptor) -> Result<(), MasterError> {
+    for family in table.families() {
+        let Some(then) = of_snapshot.family(family.name()) else { continue };
+        let (now, then) = (tracker(table, family)?, tracker(of_snapshot, then)?);
+        if now != then {
+            let text = format!(
+                "Restoring Snapshot is not possible because  the config for column family {} has incompatible configuration. \
+                 Current SFT: {now:?} SFT from snapshot: {then:?}",
+                family.name_string()
+            );
+            return Err(MasterError::new(class::RESTORE_SNAPSHOT, text));
+        }
+    }
+    Ok(())
+}
+
 /// Whether some family of both descriptors has another tracker in the new one.
 pub(crate) fn differ(old: &TableDescriptor, new: &TableDescriptor) -> Result<bool, MasterError> {
     for family in new.families() {

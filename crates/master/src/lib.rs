@@ -32,6 +32,7 @@ mod quotas;
 mod rows;
 mod rpc;
 mod services;
+mod snapshots;
 mod space;
 mod start;
 mod store;

@@ -16,13 +16,14 @@ use martite_catalog::{TableName, to_string_binary};
 use martite_cell::{CellRef, LATEST_TIMESTAMP, OwnedCell};
 use martite_config::keys;
 use martite_proto as pb;
-use martite_quota::space::{Recorded, Usage, UsageCell, Verdict};
+use martite_quota::space::{self, Recorded, Usage, UsageCell, Verdict};
 use martite_quota::table::{
-    self, EXCEED_ROW, Owner, PRIORITY, SETTINGS, SETTINGS_FAMILY, SettingsCell, USAGE, USAGE_FAMILY, table_row,
+    self, EXCEED_ROW, Owner, PRIORITY, SETTINGS, SETTINGS_FAMILY, SNAPSHOT_SIZE, SettingsCell, USAGE, USAGE_FAMILY,
+    table_row,
 };
 use martite_quota::{Settings, change};
 use parking_lot::{Mutex, MutexGuard};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// What is known of hbase:quota.
@@ -92,6 +93,44 @@ impl Quotas {
         let changed = before != verdict.in_force;
         state.verdict = Arc::new(verdict);
         if changed { load(&mut state, services) } else { Ok(()) }
+    }
+
+    /// Writes what snapshots hold, by table and snapshot, and the sum of each namespace, where it differs from what is there.
+    pub fn record_snapshots(
+        &self,
+        services: &Services,
+        sizes: &HashMap<(TableName, String), u64>,
+    ) -> Result<(), MasterError> {
+        let _unchanged = self.state.lock();
+        let mut wanted: BTreeMap<(Vec<u8>, Vec<u8>), u64> = BTreeMap::new();
+        for ((table, snapshot), bytes) in sizes {
+            wanted.insert((table_row(table.as_str()), [SNAPSHOT_SIZE, snapshot.as_bytes()].concat()), *bytes);
+            let namespace = Owner::Namespace(table.namespace().to_owned()).row();
+            *wanted.entry((namespace, SNAPSHOT_SIZE.to_vec())).or_default() += bytes;
+        }
+        let rows = QuotaRows(services);
+        for row in rows.all()? {
+            for cell in row.iter().map(OwnedCell::as_ref) {
+                if cell.family() != USAGE_FAMILY || !cell.qualifier().starts_with(SNAPSHOT_SIZE) {
+                    continue;
+                }
+                match wanted.remove(&(cell.row().to_vec(), cell.qualifier().to_vec())) {
+                    None => rows.apply(cell.row(), |edit| edit.delete_column(USAGE_FAMILY, cell.qualifier()))?,
+                    Some(bytes) => {
+                        if Usage::from_bytes(cell.value).is_ok_and(|known| known.used_bytes == bytes) {
+                            continue;
+                        }
+                        rows.apply(cell.row(), |edit| {
+                            edit.cell(USAGE_FAMILY, cell.qualifier(), &space::snapshot_size(bytes))
+                        })?;
+                    }
+                }
+            }
+        }
+        for ((row, qualifier), bytes) in wanted {
+            rows.apply(&row, |edit| edit.cell(USAGE_FAMILY, &qualifier, &space::snapshot_size(bytes)))?;
+        }
+        Ok(())
     }
 
     /// Reads all rows and puts them in force.

@@ -4,6 +4,7 @@ use crate::catalog::{Catalog, RegionEntry};
 use crate::namespaces::Namespaces;
 use crate::quotas::Quotas;
 use crate::rows::Rows;
+use crate::snapshots::Snapshots;
 use crate::store::MasterStore;
 use crate::switches::{Switch, Switches};
 use crate::{MasterError, RegionHost, Registry};
@@ -38,6 +39,7 @@ pub(crate) struct Services {
     pub catalog: Catalog,
     pub namespaces: Namespaces,
     pub quotas: Quotas,
+    pub snapshots: Snapshots,
     pub last_ms: AtomicU64,
     pub stopping: AtomicBool,
 }

@@ -11,6 +11,7 @@
 use crate::procedure::{DisableTable, EnableTable, Executor, Procedure};
 use crate::quotas::are_enabled;
 use crate::services::Services;
+use crate::snapshots;
 use crate::{Caller, MasterError, class};
 use martite_catalog::{RegionInfo, TableName, TableState, layout};
 use martite_quota::space::{Sizes, Usage, Verdict, is_limited, judge};
@@ -94,6 +95,16 @@ fn closed_bytes(services: &Services, region: &RegionInfo) -> Result<u64, MasterE
         }
     }
     Ok(bytes)
+}
+
+/// Writes to hbase:quota what snapshots alone hold of tables that a space quota concerns.
+pub(crate) fn measure_snapshots(services: &Services) -> Result<(), MasterError> {
+    if !are_enabled(services) {
+        return Ok(());
+    }
+    let settings = services.quotas.settings();
+    let sizes = snapshots::sizes(services, |table| is_limited(&settings, table.as_str()))?;
+    services.quotas.record_snapshots(services, &sizes)
 }
 
 /// Bytes of the open regions of each table, with a limit or without.

@@ -134,6 +134,11 @@ pub struct UsageCell<'a> {
     pub value: &'a [u8],
 }
 
+/// The value of a snapshot's size.
+pub fn snapshot_size(bytes: u64) -> Vec<u8> {
+    pb::SpaceQuotaSnapshot { quota_usage: Some(bytes), ..Default::default() }.encode_to_vec()
+}
+
 /// What family u says: the usage of tables, and the sizes of snapshots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recorded {

@@ -171,7 +171,7 @@ pub fn write_merge(
 }
 
 /// The store of a closed region.
-fn open_closed(
+pub(crate) fn open_closed(
     stores: &Arc<StoreContext>,
     table: &TableDescriptor,
     region_dir: &Path,

@@ -17,6 +17,7 @@ pub mod error;
 pub mod file_list;
 pub mod files;
 pub mod flush;
+pub mod link;
 pub mod memstore;
 pub mod name;
 pub mod options;

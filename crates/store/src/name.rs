@@ -50,6 +50,15 @@ impl StoreFileName<'_> {
     }
 }
 
+/// The name of the HFile that a name leads to, through links and references; None for a name that no store file has.
+pub fn hfile_of(name: &str) -> Option<&str> {
+    match StoreFileName::parse(name)? {
+        StoreFileName::HFile => Some(name),
+        StoreFileName::Link(link) => Some(link.hfile),
+        StoreFileName::Reference { file, .. } => hfile_of(file),
+    }
+}
+
 impl<'a> HFileLink<'a> {
     pub fn parse(name: &'a str) -> Option<HFileLink<'a>> {
         let (full_table, file) = name.rsplit_once('=')?;
@@ -131,6 +140,8 @@ mod tests {
         assert_eq!(parse("n=a.b=5d41-9c2b"), Some(Link(HFileLink { namespace: "n", ..link })));
         assert_eq!(parse("n=a.b=5d41-9c2b.77aa"), Some(Reference { file: "n=a.b=5d41-9c2b", region: "77aa" }));
         assert_eq!(parse("9c.aa.bb"), Some(Reference { file: "9c.aa", region: "bb" }));
+        let names = ["9c2b", "9c2b.5d41", "n=a.b=5d41-9c2b", "n=a.b=5d41-9c2b.77aa", ".tabledesc"];
+        assert_eq!(names.map(hfile_of), [Some("9c2b"), Some("9c2b"), Some("9c2b"), Some("9c2b"), None]);
         for bad in ["", ".9c2b.tmp", "9C2B", "9c2b_SeqId__", "9c2b_SeqId_x_", "9c2b.", "x.5d41", "=5d41-9c", "..=5d-9c"]
         {
             assert_eq!(parse(bad), None, "{bad}");

@@ -52,6 +52,28 @@ impl Half {
         key::row(&self.split_key)
     }
 
+    /// The form in reference files and in snapshots.
+    pub fn to_proto(&self) -> martite_proto::Reference {
+        use martite_proto::reference::Range;
+        let range = if self.top { Range::Top } else { Range::Bottom };
+        martite_proto::Reference { splitkey: self.split_key.clone(), range: range as i32 }
+    }
+
+    /// The same back, or why it is none.
+    pub fn from_proto(message: &martite_proto::Reference) -> Result<Half, String> {
+        let top = match message.range {
+            0 => true,
+            1 => false,
+            other => return Err(format!("range {other}")),
+        };
+        Half::checked(message.splitkey.clone(), top)
+    }
+
+    fn checked(split_key: Bytes, top: bool) -> Result<Half, String> {
+        key::check(&split_key).map_err(|e| e.to_string())?;
+        Ok(Half { split_key, top })
+    }
+
     /// What two halves of one file have in common: a half, nothing, or a part between (which no reference can name).
     fn and(&self, other: &Half, order: Order) -> Common {
         match (self.top, other.top, order.keys(&self.split_key, &other.split_key)) {
@@ -83,34 +105,29 @@ impl Reference {
 
     /// The bytes of the reference file.
     pub fn encode(&self) -> Vec<u8> {
-        use martite_proto::reference::Range;
-        let range = if self.half.top { Range::Top } else { Range::Bottom };
-        let message = martite_proto::Reference { splitkey: self.half.split_key.clone(), range: range as i32 };
         let mut bytes = PBUF_MAGIC.to_vec();
-        bytes.extend(message.encode_to_vec());
+        bytes.extend(self.half.to_proto().encode_to_vec());
         bytes
     }
 
     pub fn decode(path: &Path, bytes: &[u8]) -> Result<Reference, StoreError> {
         let corrupt = |what: String| StoreError::corrupt(path, format!("reference: {what}"));
-        let (split_key, top) = match bytes.strip_prefix(PBUF_MAGIC) {
+        let half = match bytes.strip_prefix(PBUF_MAGIC) {
             Some(body) => {
                 let message = martite_proto::Reference::decode(body).map_err(|e| corrupt(e.to_string()))?;
                 // A missing field reads as its default, TOP: a torn file must not become the other half.
                 if message.encoded_len() != body.len() {
                     return Err(corrupt("a field is missing or unknown".into()));
                 }
-                let top = match message.range {
-                    0 => true,
-                    1 => false,
-                    other => return Err(corrupt(format!("range {other}"))),
-                };
-                (message.splitkey, top)
+                Half::from_proto(&message)
             }
-            None => legacy(bytes).ok_or_else(|| corrupt("neither a message nor the old form".into()))?,
+            None => {
+                let (split_key, top) =
+                    legacy(bytes).ok_or_else(|| corrupt("neither a message nor the old form".into()))?;
+                Half::checked(split_key, top)
+            }
         };
-        key::check(&split_key).map_err(|e| corrupt(e.to_string()))?;
-        Ok(Reference { half: Half { split_key, top } })
+        Ok(Reference { half: half.map_err(corrupt)? })
     }
 }
 

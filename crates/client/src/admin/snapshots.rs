@@ -3,6 +3,7 @@
 use super::Admin;
 use crate::Error;
 use martite_catalog::TableName;
+use martite_catalog::table_name::check_snapshot_name;
 use martite_proto as pb;
 use std::time::Duration;
 
@@ -11,9 +12,20 @@ pub use pb::snapshot_description::Type as SnapshotType;
 /// How often it is looked whether a snapshot is done that no procedure makes.
 const LOOK: Duration = Duration::from_millis(100);
 
+fn check_name(name: &str) -> Result<(), Error> {
+    if name.is_empty() {
+        return Err(Error::Invalid("Snapshot".into()));
+    }
+    Ok(check_snapshot_name(name)?)
+}
+
 impl Admin {
     /// Takes a snapshot; `description` has its name, its table, and what else is wanted of it.
     pub async fn snapshot(&self, description: &pb::SnapshotDescription) -> Result<(), Error> {
+        check_name(&description.name)?;
+        if TableName::parse(description.table())?.is_system() {
+            return Err(Error::Invalid("System table snapshots are not allowed".into()));
+        }
         let (nonce_group, nonce) = self.nonce();
         let request = pb::SnapshotRequest { snapshot: description.clone(), nonce_group, nonce };
         let answer: pb::SnapshotResponse = self.master("Snapshot", &request).await?;
@@ -45,6 +57,11 @@ impl Admin {
     }
 
     pub async fn delete_snapshot(&self, name: &str) -> Result<(), Error> {
+        if name.is_empty() {
+            return Err(Error::Invalid("Name is null or empty".into()));
+        }
+        // HBase's client takes it for the name of a table here.
+        TableName::new("default", name)?;
         let snapshot = pb::SnapshotDescription { name: name.to_owned(), ..Default::default() };
         let request = pb::DeleteSnapshotRequest { snapshot };
         let _: pb::DeleteSnapshotResponse = self.master("DeleteSnapshot", &request).await?;
@@ -59,6 +76,7 @@ impl Admin {
         restore_acl: bool,
         file_tracker: Option<&str>,
     ) -> Result<(), Error> {
+        check_name(name)?;
         let (nonce_group, nonce) = self.nonce();
         let table = Some(table.to_string());
         let snapshot = pb::SnapshotDescription { name: name.to_owned(), table, ..Default::default() };
@@ -75,7 +93,14 @@ impl Admin {
         let Some(table) = table else {
             return Err(Error::Unknown(format!("Unable to find the table name for snapshot={name}")));
         };
-        self.restore_snapshot_to(name, &TableName::parse(&table)?, restore_acl, None).await
+        let table = TableName::parse(&table)?;
+        if self.table_exists(&table).await? && !self.is_table_disabled(&table).await? {
+            return Err(super::client_exception(
+                "org.apache.hadoop.hbase.TableNotDisabledException",
+                table.to_string(),
+            ));
+        }
+        self.restore_snapshot_to(name, &table, restore_acl, None).await
     }
 
     /// Makes a new table of a snapshot.

@@ -4,6 +4,8 @@
 //! short is run again from the state saved before it, so each step must come to the same end when it is repeated.
 //! A failure before the point of no return is undone; after it the step is tried again.
 
+mod clone_snapshot;
+mod copies;
 mod create_namespace;
 mod create_table;
 mod delete_namespace;
@@ -17,11 +19,15 @@ mod merge_regions;
 mod modify_file_tracker;
 mod modify_namespace;
 mod modify_table;
+mod restore_snapshot;
+mod snapshot_table;
 mod split_region;
 mod transit_region;
 mod truncate_region;
 mod truncate_table;
 
+pub(crate) use clone_snapshot::CloneSnapshot;
+pub(crate) use copies::Copies;
 pub(crate) use create_namespace::CreateNamespace;
 pub(crate) use create_table::{CreateTable, check_split_keys, regions_of};
 pub(crate) use delete_namespace::DeleteNamespace;
@@ -35,6 +41,8 @@ pub(crate) use merge_regions::{MergeRegions, merge_regions};
 pub(crate) use modify_file_tracker::ModifyFileTracker;
 pub(crate) use modify_namespace::ModifyNamespace;
 pub(crate) use modify_table::ModifyTable;
+pub(crate) use restore_snapshot::RestoreSnapshot;
+pub(crate) use snapshot_table::SnapshotTable;
 pub(crate) use split_region::{SplitRegion, split_region};
 pub(crate) use transit_region::{Transit, TransitRegion};
 pub(crate) use truncate_region::TruncateRegion;
@@ -117,6 +125,9 @@ pub(crate) fn decode(class: &str, state: &[u8]) -> Result<Box<dyn Procedure>, Ma
         "TransitRegionStateProcedure" => TransitRegion,
         "TruncateRegionProcedure" => TruncateRegion,
         "FlushTableProcedure" => FlushTable,
+        "SnapshotProcedure" => SnapshotTable,
+        "CloneSnapshotProcedure" => CloneSnapshot,
+        "RestoreSnapshotProcedure" => RestoreSnapshot,
         "ModifyTableStoreFileTrackerProcedure" => ModifyFileTracker,
         "ModifyColumnFamilyStoreFileTrackerProcedure" => ModifyFileTracker,
     })

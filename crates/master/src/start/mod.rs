@@ -13,6 +13,7 @@ use crate::procedure::{CreateTable, Executor, regions_of};
 use crate::quotas::{self, Quotas};
 use crate::rows::HostRows;
 use crate::services::Services;
+use crate::snapshots::{self, Snapshots};
 use crate::store::{MasterStore, split_dead_logs};
 use crate::switches::Switches;
 use crate::{Caller, MasterContext, MasterError};
@@ -45,6 +46,7 @@ pub(crate) fn start(ctx: MasterContext) -> Result<(Arc<Services>, Arc<Executor>)
     load_namespaces(&services)?;
     procedures.start();
     procedures.wait_idle();
+    snapshots::clear_working(&services)?;
     // A procedure that had opened regions before the crash does not open them again.
     tolerate(services.open_regions(&services.unassigned(|_| false)));
     create_namespace_table(&services, &procedures)?;
@@ -118,6 +120,7 @@ fn services(ctx: MasterContext, store: MasterStore, cluster_id: String) -> Resul
         catalog: Catalog::default(),
         namespaces: Namespaces::default(),
         quotas: Quotas::default(),
+        snapshots: Snapshots::default(),
         stopping: AtomicBool::new(false),
     })
 }

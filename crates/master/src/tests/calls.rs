@@ -230,9 +230,10 @@ fn switches_keep_their_position() {
 #[test]
 fn what_is_not_there_is_named() {
     let rig = Rig::new();
-    let outcome: Result<pb::SnapshotResponse, MasterError> = rig.call("Snapshot", &pb::SnapshotRequest::default());
+    let request = pb::AddReplicationPeerRequest::default();
+    let outcome: Result<pb::AddReplicationPeerResponse, MasterError> = rig.call("AddReplicationPeer", &request);
     let error = outcome.unwrap_err();
-    assert_eq!(error.message, "Snapshot is not supported by this server");
+    assert_eq!(error.message, "AddReplicationPeer is not supported by this server");
     assert!(error.do_not_retry);
     let garbage = rig.master.call("MasterService", "CreateTable", b"\xff\xff", &Caller::default()).unwrap_err();
     assert!(garbage.message.starts_with("CreateTable: malformed request"), "{}", garbage.message);

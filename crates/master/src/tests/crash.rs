@@ -337,3 +337,86 @@ fn truncate_region() {
         },
     );
 }
+
+#[test]
+fn snapshot() {
+    at_every_change(
+        with_rows,
+        |rig| rig.snapshot("t", "s"),
+        |rig, acknowledged| {
+            assert_rows(rig);
+            let is_there = rig.snapshots() == ["s"];
+            assert!(is_there || !acknowledged);
+            if !is_there {
+                rig.snapshot("t", "s").unwrap();
+            }
+            rig.restore("s", "c").unwrap();
+            assert_eq!((rig.get("c", "a").as_deref(), rig.get("c", "z").as_deref()), (Some("1"), Some("2")));
+        },
+    );
+}
+
+#[test]
+fn clone_snapshot() {
+    at_every_change(
+        |rig| {
+            with_rows(rig);
+            rig.snapshot("t", "s").unwrap();
+        },
+        |rig| rig.restore("s", "c"),
+        |rig, acknowledged| {
+            assert!(rig.state("c").is_some() || !acknowledged);
+            if rig.state("c").is_none() {
+                rig.restore("s", "c").unwrap();
+            }
+            rig.delete_snapshot("s").unwrap();
+            rig.disable("t").unwrap();
+            rig.delete("t").unwrap();
+            rig.clean();
+            assert_eq!((rig.get("c", "a").as_deref(), rig.get("c", "z").as_deref()), (Some("1"), Some("2")));
+        },
+    );
+}
+
+#[test]
+fn restore_snapshot() {
+    at_every_change(
+        |rig| {
+            with_rows(rig);
+            rig.snapshot("t", "s").unwrap();
+            rig.modify(&plain("t").with_family(FamilyDescriptor::new("g"))).unwrap();
+            rig.put("t", "a", "newer");
+            rig.disable("t").unwrap();
+        },
+        |rig| rig.restore("s", "t"),
+        |rig, acknowledged| {
+            rig.enable("t").unwrap();
+            rig.clean();
+            let restored = rig.descriptor("t").family(b"g").is_none();
+            assert!(restored || !acknowledged);
+            let a = if restored { "1" } else { "newer" };
+            assert_eq!((rig.get("t", "a").as_deref(), rig.get("t", "z").as_deref()), (Some(a), Some("2")));
+        },
+    );
+}
+
+#[test]
+fn delete_snapshot() {
+    at_every_change(
+        |rig| {
+            with_rows(rig);
+            rig.snapshot("t", "s").unwrap();
+        },
+        |rig| rig.delete_snapshot("s"),
+        |rig, acknowledged| {
+            if rig.snapshots() == ["s"] {
+                assert!(!acknowledged);
+                rig.restore("s", "c").unwrap();
+                assert_eq!(rig.get("c", "a").as_deref(), Some("1"));
+            } else {
+                assert!(!rig.fs.exists(&rig.services().layout.working_snapshots_dir()));
+                rig.snapshot("t", "s").unwrap();
+            }
+        },
+    );
+}

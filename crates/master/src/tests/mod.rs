@@ -5,6 +5,7 @@ mod crash;
 mod quotas;
 mod regions;
 mod restart;
+mod snapshots;
 mod space;
 mod threads;
 
@@ -261,6 +262,57 @@ impl Rig {
         let request = pb::DeleteNamespaceRequest { namespace_name: name.into(), ..Default::default() };
         let response: pb::DeleteNamespaceResponse = self.call("DeleteNamespace", &request)?;
         self.done(response.proc_id)
+    }
+
+    pub fn snapshot(&self, table: &str, name: &str) -> Result<(), MasterError> {
+        self.take_snapshot(pb::SnapshotDescription {
+            name: name.into(),
+            table: Some(table.into()),
+            ..Default::default()
+        })
+    }
+
+    pub fn take_snapshot(&self, snapshot: pb::SnapshotDescription) -> Result<(), MasterError> {
+        let request = pb::SnapshotRequest { snapshot, nonce_group: Some(0), nonce: Some(0) };
+        let response: pb::SnapshotResponse = self.call("Snapshot", &request)?;
+        self.done(response.proc_id.map(|id| id as u64))
+    }
+
+    /// Restores `table` if it is there, and makes it otherwise.
+    pub fn restore(&self, name: &str, table: &str) -> Result<(), MasterError> {
+        let snapshot = pb::SnapshotDescription { name: name.into(), table: Some(table.into()), ..Default::default() };
+        let request = pb::RestoreSnapshotRequest { snapshot, ..Default::default() };
+        let response: pb::RestoreSnapshotResponse = self.call("RestoreSnapshot", &request)?;
+        self.done(Some(response.proc_id))
+    }
+
+    pub fn delete_snapshot(&self, name: &str) -> Result<(), MasterError> {
+        let snapshot = pb::SnapshotDescription { name: name.into(), ..Default::default() };
+        self.call("DeleteSnapshot", &pb::DeleteSnapshotRequest { snapshot }).map(|_: pb::DeleteSnapshotResponse| ())
+    }
+
+    /// The names of all snapshots.
+    pub fn snapshots(&self) -> Vec<String> {
+        let request = pb::GetCompletedSnapshotsRequest {};
+        let response: pb::GetCompletedSnapshotsResponse = self.call("GetCompletedSnapshots", &request).unwrap();
+        response.snapshots.into_iter().map(|s| s.name).collect()
+    }
+
+    /// Major compactions of a table, after which the janitor and the cleaner have everything.
+    pub fn compact_and_clean(&self, name: &str) {
+        for region in self.regions(name) {
+            let region = self.host.region(region.encoded_name()).unwrap();
+            region.compact(None, true, &martite_store::Unthrottled).unwrap();
+        }
+        self.clean();
+    }
+
+    /// All chores, an hour later: twice, for what only the second finds to be free.
+    pub fn clean(&self) {
+        for _ in 0..2 {
+            self.clock.advance(std::time::Duration::from_secs(3600));
+            self.master.run_chores();
+        }
     }
 
     pub fn state(&self, name: &str) -> Option<TableState> {

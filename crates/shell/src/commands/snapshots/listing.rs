@@ -42,7 +42,7 @@ pub fn print(session: &mut Session, snapshots: &[pb::SnapshotDescription]) {
 /// How long a snapshot is kept, in seconds.
 pub fn ttl(snapshot: &pb::SnapshotDescription) -> String {
     let ttl_s = snapshot.ttl();
-    if ttl_s == 0 {
+    if ttl_s <= 0 {
         return "FOREVER".to_owned();
     }
     let ends_ms = snapshot.creation_time().saturating_add(ttl_s.saturating_mul(1000));

@@ -30,7 +30,7 @@ fn run(session: &mut Session, arguments: Arguments) -> Run {
     let mut description = pb::SnapshotDescription { name, table: Some(table.to_string()), ..Default::default() };
     for index in 2..arguments.len() {
         let mut options = arguments.options(index)?;
-        description.ttl = options.take_integer("TTL")?.or(description.ttl);
+        description.ttl = options.take_integer("TTL")?.filter(|ttl_s| *ttl_s > 0).or(description.ttl);
         description.max_file_size = options.take_integer("MAX_FILESIZE")?.or(description.max_file_size);
         if options.take_any("SKIP_FLUSH").is_some_and(|value| value.is_true()) {
             description.r#type = Some(SnapshotType::Skipflush as i32);
