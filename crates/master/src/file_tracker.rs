@@ -5,6 +5,7 @@
 
 use crate::{MasterError, class};
 use martite_catalog::file_tracker::{FileTracker, of_family};
+use martite_catalog::table::FILE_TRACKER;
 use martite_catalog::{FamilyDescriptor, TableDescriptor};
 
 fn tracker(table: &TableDescriptor, family: &FamilyDescriptor) -> Result<FileTracker, MasterError> {
@@ -39,6 +40,16 @@ pub(crate) fn check_modify(old: &TableDescriptor, new: &TableDescriptor, enabled
         }
     }
     Ok(())
+}
+
+/// Refuses trackers that are not known, as HBase does while it clones a snapshot.
+pub(crate) fn check_known(table: &TableDescriptor) -> Result<(), MasterError> {
+    if table.families().all(|family| tracker(table, family).is_ok()) {
+        return Ok(());
+    }
+    let name = table.attributes.text(FILE_TRACKER).unwrap_or_default();
+    let text = "java.lang.RuntimeException: java.lang.RuntimeException: java.lang.ClassNotFoundException: Class";
+    Err(MasterError::new(class::IO, format!("{text} {name} not found")))
 }
 
 /// Refuses to restore a snapshot whose store file tracker for a family is another than the table's.
@@ -111,7 +122,6 @@ mod tests {
     use super::*;
     use martite_catalog::TableName;
     use martite_catalog::file_tracker::{MIGRATION_SOURCE, MIGRATION_TARGET};
-    use martite_catalog::table::FILE_TRACKER;
 
     fn plain(tracker: &str) -> TableDescriptor {
         let table = TableDescriptor::new(TableName::parse("t").unwrap()).with_family(FamilyDescriptor::new("f"));

@@ -14,7 +14,7 @@ use crate::switches::Switch;
 use crate::{MasterError, class};
 use martite_catalog::{TableName, snapshot};
 use martite_proto as pb;
-use martite_store::name::hfile_of;
+use martite_store::name::{HFileLink, hfile_of, is_hfile, link_of};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -157,7 +157,8 @@ fn files_of(manifest: &pb::SnapshotDataManifest) -> impl Iterator<Item = (&str, 
     families.flat_map(|family| &family.store_files).map(|file| (file.name.as_str(), file.file_size.unwrap_or(0)))
 }
 
-/// Bytes of tables' files that only snapshots hold: by table and snapshot. A file that several hold counts for the oldest.
+/// Bytes of tables' files that are in the archive and that snapshots hold: by table and snapshot. A file that several hold counts
+/// for the oldest.
 pub(crate) fn sizes(
     services: &Services,
     is_wanted: impl Fn(&TableName) -> bool,
@@ -177,27 +178,28 @@ pub(crate) fn sizes(
             std::collections::hash_map::Entry::Vacant(new) => new.insert(current_files(services, &table)?),
         };
         let manifest = manifest(services, &snapshot.name)?;
-        let files = files_of(&manifest).filter_map(|(name, size)| Some((hfile_of(name)?.to_owned(), size)));
+        let files = files_of(&manifest).filter_map(|(name, size)| Some((own_hfile(name, &table)?.to_owned(), size)));
         let bytes = files.filter_map(|(file, size)| counted.insert(file).then_some(size)).sum();
         sizes.insert((table, snapshot.name), bytes);
     }
     Ok(sizes)
 }
 
-/// The HFiles that a table needs itself.
+/// The HFile that a name leads to, if it is of that table.
+fn own_hfile<'a>(name: &'a str, table: &TableName) -> Option<&'a str> {
+    let is_own = |link: HFileLink<'_>| (link.namespace, link.table) == (table.namespace(), table.qualifier());
+    hfile_of(name).filter(|_| link_of(name).is_none_or(is_own))
+}
+
+/// The HFiles in a table's own directory.
 fn current_files(services: &Services, table: &TableName) -> Result<BTreeSet<String>, MasterError> {
     let mut names = Vec::new();
     for entry in services.catalog.regions(table) {
-        let region = services.host.region(entry.info.encoded_name());
         for family in services.catalog.existing(table)?.descriptor.families() {
-            match region.as_ref().and_then(|region| region.store(family.name())) {
-                Some(store) => names.extend(store.files().iter().map(|file| file.name().to_owned())),
-                None => {
-                    let dir = services.layout.family_dir(&entry.info, &family.name_string());
-                    names.extend(services.list(&dir)?.into_iter().map(|entry| entry.name));
-                }
-            }
+            let dir = services.layout.family_dir(&entry.info, &family.name_string());
+            names.extend(services.list(&dir)?.into_iter().map(|entry| entry.name));
         }
     }
-    Ok(names.iter().filter_map(|name| hfile_of(name)).map(str::to_owned).collect())
+    names.retain(|name| is_hfile(name));
+    Ok(names.into_iter().collect())
 }

@@ -15,6 +15,7 @@ use crate::snapshots;
 use crate::{Caller, MasterError, class};
 use martite_catalog::{RegionInfo, TableName, TableState, layout};
 use martite_quota::space::{Sizes, Usage, Verdict, is_limited, judge};
+use martite_store::{Store, name};
 use std::collections::BTreeMap;
 
 /// Measures and judges once.
@@ -81,7 +82,13 @@ fn table_bytes(services: &Services, table: &TableName) -> Result<u64, MasterErro
 
 fn open_bytes(services: &Services, region: &RegionInfo) -> Option<u64> {
     let region = services.host.region(region.encoded_name())?;
-    Some(region.stores().iter().map(|(_, store)| store.size_bytes()).sum())
+    let files = |store: &Store| store.files().iter().filter(|f| counts(f.name())).map(|f| f.size_bytes()).sum::<u64>();
+    Some(region.stores().iter().map(|(_, store)| files(store)).sum())
+}
+
+/// What a link leads to counts where it is.
+fn counts(file: &str) -> bool {
+    name::link_of(file).is_none()
 }
 
 fn closed_bytes(services: &Services, region: &RegionInfo) -> Result<u64, MasterError> {
@@ -91,7 +98,7 @@ fn closed_bytes(services: &Services, region: &RegionInfo) -> Result<u64, MasterE
         let is_family = family.is_dir && !family.name.starts_with('.') && family.name != layout::RECOVERED_EDITS_DIR;
         if is_family {
             let files = services.list(&dir.join(&family.name))?;
-            bytes += files.iter().filter(|f| !f.is_dir).map(|f| f.len).sum::<u64>();
+            bytes += files.iter().filter(|f| !f.is_dir && counts(&f.name)).map(|f| f.len).sum::<u64>();
         }
     }
     Ok(bytes)

@@ -50,6 +50,15 @@ impl StoreFileName<'_> {
     }
 }
 
+/// The link that a name is, or refers to.
+pub fn link_of(name: &str) -> Option<HFileLink<'_>> {
+    match StoreFileName::parse(name)? {
+        StoreFileName::HFile => None,
+        StoreFileName::Link(link) => Some(link),
+        StoreFileName::Reference { file, .. } => link_of(file),
+    }
+}
+
 /// The name of the HFile that a name leads to, through links and references; None for a name that no store file has.
 pub fn hfile_of(name: &str) -> Option<&str> {
     match StoreFileName::parse(name)? {
@@ -142,6 +151,8 @@ mod tests {
         assert_eq!(parse("9c.aa.bb"), Some(Reference { file: "9c.aa", region: "bb" }));
         let names = ["9c2b", "9c2b.5d41", "n=a.b=5d41-9c2b", "n=a.b=5d41-9c2b.77aa", ".tabledesc"];
         assert_eq!(names.map(hfile_of), [Some("9c2b"), Some("9c2b"), Some("9c2b"), Some("9c2b"), None]);
+        assert_eq!(link_of("n=a.b=5d41-9c2b.77aa").map(|link| link.table), Some("a.b"));
+        assert_eq!(link_of("9c2b.5d41"), None);
         for bad in ["", ".9c2b.tmp", "9C2B", "9c2b_SeqId__", "9c2b_SeqId_x_", "9c2b.", "x.5d41", "=5d41-9c", "..=5d-9c"]
         {
             assert_eq!(parse(bad), None, "{bad}");

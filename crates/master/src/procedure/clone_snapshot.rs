@@ -4,7 +4,7 @@ use super::copies::Copies;
 use super::{Flow, Lock, Procedure, table_locks};
 use crate::services::Services;
 use crate::snapshots;
-use crate::{MasterError, checks};
+use crate::{MasterError, checks, file_tracker};
 use martite_catalog::{TableDescriptor, TableState, files};
 use martite_proto as pb;
 use prost::Message;
@@ -41,6 +41,7 @@ impl CloneSnapshot {
             return Err(MasterError::table_exists(table.name()));
         }
         snapshots::check_expired(services, &self.snapshot)?;
+        file_tracker::check_known(table)?;
         services.namespaces.existing(table.name().namespace())?;
         checks::namespace_quota(services, table.name(), self.copies.len())
     }

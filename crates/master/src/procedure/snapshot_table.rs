@@ -68,13 +68,10 @@ impl SnapshotTable {
         let entry = services.catalog.existing(table)?;
         if entry.state == TableState::Enabled {
             // One that is not open (a crash came between) has edits in recovered logs only.
-            let closed = services.catalog.live_regions(table);
-            let closed: Vec<RegionInfo> =
-                closed.into_iter().filter(|r| services.host.region(r.encoded_name()).is_none()).collect();
-            services.open_regions(&closed)?;
-        }
-        if self.snapshot.r#type() != Type::Skipflush {
-            for region in services.host.online_regions().into_iter().filter(|region| region.table() == table) {
+            let live = services.catalog.live_regions(table);
+            let closed = live.iter().filter(|r| services.host.region(r.encoded_name()).is_none());
+            services.open_regions(&closed.cloned().collect::<Vec<_>>())?;
+            for region in live.iter().filter(|_| self.snapshot.r#type() != Type::Skipflush) {
                 services.host.flush_region(region.encoded_name(), &[]).map_err(MasterError::io)?;
             }
         }

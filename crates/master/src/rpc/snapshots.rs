@@ -164,7 +164,6 @@ fn renamed(
             family.attributes.remove(FILE_TRACKER);
             table.set_family(family);
         }
-        file_tracker::check_create(&table)?;
     }
     Ok(table)
 }
