@@ -230,7 +230,7 @@ public final class ServerFiles {
     });
   }
 
-  private static List<File> under(File folder, java.util.function.Predicate<File> wanted) throws IOException {
+  static List<File> under(File folder, java.util.function.Predicate<File> wanted) throws IOException {
     try (Stream<java.nio.file.Path> all = Files.walk(folder.toPath())) {
       return all.filter(Files::isRegularFile).map(java.nio.file.Path::toFile).filter(wanted).sorted().toList();
     }
@@ -431,18 +431,18 @@ public final class ServerFiles {
     }
   }
 
-  private static String text(Cell cell, boolean isBig) {
+  static String text(Cell cell, boolean isBig) {
     byte[] value = CellUtil.cloneValue(cell);
     return Bytes.toString(CellUtil.cloneRow(cell)) + " " + Bytes.toString(CellUtil.cloneFamily(cell)) + ":"
       + Bytes.toString(CellUtil.cloneQualifier(cell)) + " " + cell.getTimestamp() + " " + cell.getType() + " "
       + (isBig ? value.length + " " + Bytes.hashCode(value) : Bytes.toString(value));
   }
 
-  private static Path path(File file) {
+  static Path path(File file) {
     return new Path("file://" + file.getPath());
   }
 
-  private static byte[] bytes(String text) {
+  static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 }

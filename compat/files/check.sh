@@ -1,7 +1,7 @@
 #!/bin/bash
 # Files both ways between Martite and HBase 2.6.4's own classes: see README.md.
 #   check.sh tool [WORK]              both writers, both readers
-#   check.sh server ZOOKEEPER ROOT [WORK]   what a running server wrote: HFilePrettyPrinter, WALPrettyPrinter and more
+#   check.sh server ZOOKEEPER ROOT [WORK]   what a running server wrote: HFilePrettyPrinter, WALPrettyPrinter, snapshots, bulk loads and more
 # HBASE_CLASSPATH is resolved with Maven when it is not given. Files of both writers are kept in WORK when something differs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,8 +26,10 @@ hbase() {
 }
 
 if [ "$mode" = server ]; then
-  hbase org.apache.hadoop.hbase.regionserver.ServerFiles "$zookeeper" "$root" "$work" 2> "$work/java.log" ||
-    { tail -n 30 "$work/java.log"; echo "see $work"; exit 1; }
+  for check in ServerFiles SnapshotFiles BulkLoads; do
+    hbase "org.apache.hadoop.hbase.regionserver.$check" "$zookeeper" "$root" "$work" 2> "$work/java.log" ||
+      { tail -n 30 "$work/java.log"; echo "see $work"; exit 1; }
+  done
   exit
 fi
 

@@ -86,6 +86,8 @@ pub trait FileSystem: Send + Sync + 'static {
     /// What is in a directory, sorted by name; `NotFound` if it is absent.
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>>;
     fn exists(&self, path: &Path) -> bool;
+    /// Makes what is in a file durable, whoever wrote it.
+    fn sync_file(&self, path: &Path) -> io::Result<()>;
     /// Makes the directory's entries durable, as they are now.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 

@@ -126,6 +126,10 @@ impl FileSystem for LocalFs {
         fs::remove_dir_all(path).map_err(|e| at(path, e))
     }
 
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        File::open(path).and_then(|file| file.sync_all()).map_err(|e| at(path, e))
+    }
+
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
         fs::remove_dir(path).map_err(|e| at(path, e))
     }

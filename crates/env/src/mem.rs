@@ -529,6 +529,18 @@ impl FileSystem for MemFs {
         renamed.map_err(|e| io::Error::new(e.kind(), format!("rename {} to {}: {e}", from.display(), to.display())))
     }
 
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        let found = state.admit(Op::Sync).and_then(|()| match &state.nodes[&state.resolve(path)?] {
+            Node::File(file) => Ok(Arc::clone(file)),
+            Node::Dir(_) => Err(kind(io::ErrorKind::IsADirectory)),
+        });
+        let file = found.map_err(|e| at(path, e))?;
+        let mut content = file.0.lock();
+        content.synced = content.data.len();
+        Ok(())
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.remove(path, |node| match node {
             Node::File(_) => Ok(()),

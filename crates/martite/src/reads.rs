@@ -46,6 +46,9 @@ impl FileSystem for TimedFs {
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
         self.inner.remove_dir_all(path)
     }
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        self.inner.sync_file(path)
+    }
     fn remove_empty_dir(&self, path: &Path) -> io::Result<()> {
         self.inner.remove_empty_dir(path)
     }

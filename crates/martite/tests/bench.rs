@@ -57,6 +57,33 @@ fn a_small_run_measures_every_workload_and_writes_its_report() {
 }
 
 #[test]
+fn two_servers_are_measured_by_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("report");
+    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
+        .args(["bench", "offheap", "--servers", "martite,martite", "--by-turns", "--rounds", "2", "--rows", "500"])
+        .args(["--regions", "1", "--threads", "1", "--workloads", "multi-get,scan-tenth", "--seconds", "0.2"])
+        .args(["--warmup", "0", "--cache-mib", "64", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{told}\n{errors}");
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["servers"].as_array().unwrap().len(), 2);
+    let compared = report["by_turns"].as_array().unwrap();
+    assert_eq!(compared.len(), 2, "{report}");
+    for (compared, workload) in compared.iter().zip(["multi-get", "scan-tenth"]) {
+        assert_eq!(compared["workload"], workload);
+        assert_eq!(compared["rows_per_cpu_s"]["ratios"].as_array().unwrap().len(), 2, "{compared}");
+        let line = format!("{workload}: rows of martite for a second of its CPU");
+        assert!(told.lines().any(|told| told.starts_with(&line)), "{told}");
+    }
+    assert_eq!(files(&out), 2, "the servers' data are gone");
+}
+
+#[test]
 fn a_small_run_of_throttling_makes_every_experiment() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report");

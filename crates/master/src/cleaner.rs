@@ -21,7 +21,7 @@ pub(crate) fn run(services: &Services) -> Result<usize, MasterError> {
     }
     let before = now.saturating_sub(services.config.get(keys::HFILE_TTL));
     // Whoever names archived files waits, and those who have named some are known.
-    let _one = services.snapshots.keep_files();
+    let Some(_one) = services.snapshots.try_keep_files() else { return Ok(deleted) };
     if let Some(needed) = snapshots::needed_files(services)? {
         for layout in [&services.layout, &services.layout.master_data()] {
             let archive = Archive { services, root: layout.root(), needed: &needed, before_ms: before };

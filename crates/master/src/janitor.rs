@@ -15,7 +15,7 @@ pub(crate) fn run(services: &Services) -> Result<usize, MasterError> {
     let mut cleaned = 0;
     for entry in services.catalog.all_regions() {
         // Nobody lists files for a snapshot meanwhile.
-        let _one = services.snapshots.keep_files();
+        let Some(_one) = services.snapshots.try_keep_files() else { break };
         let done = match &entry.split {
             Some((a, b)) if entry.info.is_split_parent() => clean_split(services, &entry, [a, b])?,
             _ if !entry.merged.is_empty() => clean_merged(services, &entry)?,

@@ -31,6 +31,11 @@ impl Snapshots {
         self.files.lock()
     }
 
+    /// The same for a duty that can be done later: None while somebody else is at it, which may take long.
+    pub fn try_keep_files(&self) -> Option<MutexGuard<'_, ()>> {
+        self.files.try_lock()
+    }
+
     /// Requests for snapshots are looked at one after the other.
     pub fn asking(&self) -> MutexGuard<'_, ()> {
         self.asking.lock()
@@ -100,6 +105,11 @@ pub(crate) fn check_expired(services: &Services, snapshot: &pb::SnapshotDescript
 
 pub(crate) fn delete(services: &Services, name: &str) -> Result<(), MasterError> {
     let _kept = services.snapshots.keep_files();
+    remove(services, name)
+}
+
+/// The caller keeps the files.
+fn remove(services: &Services, name: &str) -> Result<(), MasterError> {
     existing(services, name)?;
     // Away at once: a part of a snapshot is none.
     let (from, to) =
@@ -120,11 +130,12 @@ pub(crate) fn delete_expired(services: &Services) -> Result<usize, MasterError> 
     if !services.is_on(Switch::SnapshotCleanup) {
         return Ok(0);
     }
+    let Some(_kept) = services.snapshots.try_keep_files() else { return Ok(0) };
     let now_ms = services.clock.now_ms();
     let expired: Vec<_> = all(services)?.into_iter().filter(|s| is_expired(s, now_ms)).collect();
     for snapshot in &expired {
         tracing::info!(snapshot = snapshot.name, ttl_s = snapshot.ttl, "the snapshot's time is over");
-        delete(services, &snapshot.name)?;
+        remove(services, &snapshot.name)?;
     }
     Ok(expired.len())
 }
@@ -163,7 +174,6 @@ pub(crate) fn sizes(
     services: &Services,
     is_wanted: impl Fn(&TableName) -> bool,
 ) -> Result<HashMap<(TableName, String), u64>, MasterError> {
-    let _kept = services.snapshots.keep_files();
     let mut snapshots = all(services)?;
     snapshots.sort_by_key(|s| s.creation_time);
     let mut counted: HashMap<TableName, BTreeSet<String>> = HashMap::new();

@@ -109,6 +109,7 @@ pub(crate) fn measure_snapshots(services: &Services) -> Result<(), MasterError> 
     if !are_enabled(services) {
         return Ok(());
     }
+    let Some(_kept) = services.snapshots.try_keep_files() else { return Ok(()) };
     let settings = services.quotas.settings();
     let sizes = snapshots::sizes(services, |table| is_limited(&settings, table.as_str()))?;
     services.quotas.record_snapshots(services, &sizes)

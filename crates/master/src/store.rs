@@ -72,9 +72,9 @@ impl MasterStore {
     }
 
     /// Our procedures, and the highest procedure id that was ever given. Unfinished procedures of HBase are refused,
-    /// except those that every start makes unnecessary.
-    pub fn procedures(&self) -> Result<(Vec<pb::Procedure>, u64), MasterError> {
-        let mut ours = Vec::new();
+    /// except those that every start makes unnecessary: these are deleted, in HBase's way, for HBase would go on with them.
+    pub fn procedures(&self, now_ms: u64) -> Result<(Vec<pb::Procedure>, u64), MasterError> {
+        let (mut ours, mut deleted) = (Vec::new(), Vec::new());
         let mut highest = 0;
         for row in self.rows.scan(Some(PROC_FAMILY))? {
             let Some(first) = row.first() else { continue };
@@ -84,9 +84,14 @@ impl MasterStore {
                 ours.push(decode_procedure(id, bytes)?);
             }
             if let Some(bytes) = value(&row, PROC_FAMILY, HBASE).filter(|v| !v.is_empty()) {
-                check_foreign(&decode_procedure(id, bytes)?)?;
+                let procedure = decode_procedure(id, bytes)?;
+                if !check_foreign(&procedure)? {
+                    tracing::info!(pid = id, class = procedure.class_name, "HBase's procedure has no work left");
+                    deleted.push(MetaEdit::new(id.to_be_bytes().to_vec(), now_ms).cell(PROC_FAMILY, HBASE, b""));
+                }
             }
         }
+        self.rows.apply(&deleted)?;
         Ok((ours, highest))
     }
 
@@ -128,6 +133,24 @@ impl MasterStore {
         self.rows.apply(&edits)
     }
 
+    /// HBase's unfinished procedure of a class, as HBase saves it.
+    #[cfg(test)]
+    pub fn put_foreign(&self, id: u64, class: &str) -> Result<(), MasterError> {
+        let state = pb::ProcedureState::Runnable as i32;
+        let class_name = format!("org.apache.hadoop.hbase.master.procedure.{class}");
+        let procedure = pb::Procedure { class_name, proc_id: id, state, ..Default::default() };
+        let edit = MetaEdit::new(id.to_be_bytes().to_vec(), 1);
+        self.rows.apply(&[edit.cell(PROC_FAMILY, HBASE, &procedure.encode_to_vec())])
+    }
+
+    /// What HBase would find of a procedure.
+    #[cfg(test)]
+    pub fn foreign(&self, id: u64) -> Result<Option<Vec<u8>>, MasterError> {
+        let rows = self.rows.scan(Some(PROC_FAMILY))?;
+        let row = rows.iter().find(|row| row[0].as_ref().row() == id.to_be_bytes());
+        Ok(row.and_then(|row| value(row, PROC_FAMILY, HBASE)).map(<[u8]>::to_vec))
+    }
+
     #[cfg(test)]
     pub fn servers(&self) -> Result<Vec<String>, MasterError> {
         let rows = self.rows.scan(Some(SERVER_FAMILY))?;
@@ -156,12 +179,13 @@ fn decode_procedure(id: u64, bytes: &[u8]) -> Result<pb::Procedure, MasterError>
     pb::Procedure::decode(bytes).map_err(|e| MasterError::io(format!("master:store, procedure {id}: {e}")))
 }
 
-fn check_foreign(procedure: &pb::Procedure) -> Result<(), MasterError> {
+/// Whether a procedure of HBase is done; one that no start of ours makes unnecessary is refused.
+fn check_foreign(procedure: &pb::Procedure) -> Result<bool, MasterError> {
     use pb::ProcedureState::{Failed, Rolledback, Success};
     let simple = procedure.class_name.rsplit('.').next().unwrap_or_default();
     let finished = [Success, Rolledback, Failed].iter().any(|s| *s as i32 == procedure.state);
     if finished || SUPERSEDED.contains(&simple) {
-        return Ok(());
+        return Ok(finished);
     }
     Err(MasterError::io(format!(
         "the root directory has an unfinished procedure of HBase, {simple} pid={}: let HBase finish it first",

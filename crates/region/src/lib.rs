@@ -24,6 +24,7 @@ macro_rules! ready_or_need {
 mod append;
 mod atomic;
 mod batch;
+mod bulk_load;
 mod check;
 mod close;
 mod commit;
@@ -58,6 +59,7 @@ mod times;
 mod ttl;
 mod write;
 
+pub use bulk_load::Loaded;
 pub use compact::Compacted;
 pub use context::{RegionConfig, RegionContext, RegionEvents};
 pub use durability::Durability;
@@ -73,6 +75,6 @@ pub use pending::Pending;
 pub use region::{Operation, Region};
 pub use request::{Check, Condition, Mutation, MutationKind, WriteBody, WriteRequest, Written};
 pub use scan::*;
-pub use snapshot::{manifest_of_closed, missing_file, write_clone};
+pub use snapshot::{manifest_of_closed, missing_file, referred_regions, write_clone};
 pub use split::{write_merge, write_split};
 pub use times::TableTimes;

@@ -4,11 +4,13 @@
 //! |---|---|---|
 //! | `HBASE::REGION_EVENT::REGION_OPEN`, `…::REGION_CLOSE` | RegionEventDescriptor | open, close |
 //! | `HBASE::FLUSH` | FlushDescriptor | a flush starts, commits, aborts |
+//! | `HBASE::BULK_LOAD` | BulkLoadDescriptor | files of others were loaded |
 //! | `HBASE::COMPACTION` | CompactionDescriptor | a compaction has replaced files |
 //!
 //! The row is the region's start key, or one zero byte where that is empty. Replay passes over markers; tools such as
 //! WALPrettyPrinter read them.
 
+use crate::bulk_load::Loaded;
 use crate::commit::EditKey;
 use crate::{Region, RegionError};
 use bytes::Bytes;
@@ -17,10 +19,12 @@ use martite_proto::{self as pb, Message, flush_descriptor::FlushAction, region_e
 use martite_store::CompactionOutcome;
 use martite_wal::Entry;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Family of all markers.
 pub(crate) const FAMILY: &[u8] = b"METAFAMILY";
 const FLUSH: &[u8] = b"HBASE::FLUSH";
+const BULK_LOAD: &[u8] = b"HBASE::BULK_LOAD";
 const COMPACTION: &[u8] = b"HBASE::COMPACTION";
 const REGION_OPEN: &[u8] = b"HBASE::REGION_EVENT::REGION_OPEN";
 const REGION_CLOSE: &[u8] = b"HBASE::REGION_EVENT::REGION_CLOSE";
@@ -90,6 +94,29 @@ impl Region {
             region_name: Some(self.info.name().clone()),
         };
         self.mark(FLUSH, &descriptor.encode_to_vec())
+    }
+
+    /// Marks files that were bulk loaded under a number.
+    pub(crate) fn mark_bulk_load(&self, seq: u64, loaded: &[Loaded]) -> Result<u64, RegionError> {
+        let families: BTreeSet<&Bytes> = loaded.iter().map(|file| &file.family).collect();
+        let stores = families.into_iter().map(|family| {
+            let files = loaded.iter().filter(|file| file.family == *family);
+            pb::StoreDescriptor {
+                family_name: family.clone(),
+                store_home_dir: dir_name(family),
+                store_file: files.clone().map(|file| file.name.clone()).collect(),
+                store_file_size_bytes: Some(files.map(|file| file.size_bytes).sum()),
+            }
+        });
+        let descriptor = pb::BulkLoadDescriptor {
+            table_name: self.info.table().to_proto(),
+            encoded_region_name: self.wal_name.clone(),
+            stores: stores.collect(),
+            bulkload_seq_num: i64::try_from(seq).unwrap_or(i64::MAX),
+            cluster_ids: Vec::new(),
+            replicate: None,
+        };
+        self.mark(BULK_LOAD, &descriptor.encode_to_vec())
     }
 
     /// Marks a finished compaction.

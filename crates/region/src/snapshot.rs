@@ -8,7 +8,10 @@ use bytes::Bytes;
 use martite_catalog::{Layout, RegionInfo, TableDescriptor, snapshot};
 use martite_proto::{self as pb, snapshot_region_manifest as manifest};
 use martite_store::link::{Linked, write_links};
-use martite_store::{Half, Reference, Store, StoreContext, StoreFile};
+use martite_store::name::referred_region;
+use martite_store::reference::Resolved;
+use martite_store::{FamilyOptions, Half, Reference, Store, StoreContext, StoreFile};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Region {
@@ -87,18 +90,25 @@ pub fn missing_file(stores: &StoreContext, files: &pb::SnapshotRegionManifest) -
     Ok(missing)
 }
 
+/// The regions whose files a region in a snapshot has references to, by their encoded names.
+pub fn referred_regions(files: &pb::SnapshotRegionManifest) -> BTreeSet<&str> {
+    let families = files.family_files.iter().flat_map(|family| &family.store_files);
+    families.filter_map(|file| referred_region(&file.name)).collect()
+}
+
 /// Makes the directory of `region`, which begins with links to the files of a region in a snapshot. Doing it twice is doing it
-/// once.
+/// once. `parents`: the copies of split regions, by the encoded names of these; references are to be to them.
 pub fn write_clone(
     stores: &StoreContext,
     table: &TableDescriptor,
     region: &RegionInfo,
     files: &pb::SnapshotRegionManifest,
+    parents: &BTreeMap<String, String>,
 ) -> Result<(), RegionError> {
     let source = RegionInfo::from_proto(&files.region_info)?;
     let dir = Layout::new(&stores.root).region_dir(region);
     write_region_info(&*stores.fs, &dir, region)?;
-    for_each_file(&source, files, |name, linked| {
+    for_each_file(&source, files, |name, mut linked| {
         let family = table.family(name).ok_or_else(|| {
             let name = dir_name(name);
             RegionError::Corrupt(format!(
@@ -106,7 +116,25 @@ pub fn write_clone(
                 table.name()
             ))
         })?;
-        let with_list = family_options(family, table)?.tracker.writes_list();
+        let options = family_options(family, table)?;
+        for file in &mut linked {
+            let Some((reference, parent)) = file.part.take() else { continue };
+            if !shows_all(stores, &options, name, file, &reference.half) {
+                file.part = Some((reference, parents.get(&parent).cloned().unwrap_or(parent)));
+            }
+        }
+        let with_list = options.tracker.writes_list();
         Ok(write_links(&*stores.fs, &stores.root, &dir.join(dir_name(name)), &linked, with_list)?)
+    })
+}
+
+/// Whether a half of a file is all of it, as it is after a merge: a link does as well then, and needs no parent. A file that cannot be
+/// opened here is told of when the region opens.
+fn shows_all(stores: &StoreContext, options: &FamilyOptions, family: &[u8], file: &Linked<'_>, half: &Half) -> bool {
+    let places = file.link.locations(&stores.root, &dir_name(family));
+    let resolved = Resolved { places, half: None };
+    let opened = StoreFile::open(&stores.files, &stores.root, file.link.hfile, resolved, 0, options);
+    opened.is_ok_and(|file| {
+        [file.first_key(), file.last_key()].into_iter().flatten().all(|key| half.shows(options.order, key))
     })
 }

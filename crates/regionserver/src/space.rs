@@ -40,6 +40,19 @@ impl Space {
         }
     }
 
+    /// Refuses a bulk load that would bring a table over its limit.
+    pub fn check_bulk_load(&self, region: &Region, bytes: u64, paths: impl FnOnce() -> String) -> Result<(), Fault> {
+        match self.in_force.load().get(region.info().table().as_str()) {
+            Some(usage) if bytes > usage.limit_bytes.saturating_sub(usage.used_bytes) => {
+                let policy = usage.violated.map_or("BulkLoadVerifying", |policy| policy.as_str_name());
+                let paths = paths();
+                let text = "is disallowed because the file(s) exceed the limits of a space quota.";
+                Err(Fault::space_limiting(format!("{policy} Bulk load of [{paths}] {text}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses compactions that somebody asks for.
     pub fn check_compaction(&self, region: &Region) -> Result<(), Fault> {
         match self.violated(region) {

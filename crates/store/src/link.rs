@@ -36,7 +36,7 @@ impl fmt::Display for HFileLink<'_> {
 pub struct Linked<'a> {
     pub link: HFileLink<'a>,
     /// Half of it only; with the region that was split or merged.
-    pub part: Option<(&'a Reference, &'a str)>,
+    pub part: Option<(&'a Reference, String)>,
 }
 
 impl<'a> Linked<'a> {
@@ -55,14 +55,14 @@ impl<'a> Linked<'a> {
             StoreFileName::Reference { file, region: parent } => {
                 let reference = reference.ok_or_else(|| invalid("what the reference says is missing"))?;
                 let whole = Linked::new((namespace, table, parent), file, None)?;
-                Ok(Linked { part: Some((reference, parent)), ..whole })
+                Ok(Linked { part: Some((reference, parent.to_owned())), ..whole })
             }
         }
     }
 
     /// The name under which it is found elsewhere.
     pub fn name(&self) -> String {
-        match self.part {
+        match &self.part {
             None => self.link.to_string(),
             Some((_, parent)) => format!("{}.{parent}", self.link),
         }
@@ -77,7 +77,7 @@ impl<'a> Linked<'a> {
         write_once(fs, &back.join(owner), &[])?;
         fs.sync_dir(&back).map_err(StoreError::io("sync", &back))?;
         let name = self.name();
-        let bytes = self.part.map(|(reference, _)| reference.encode()).unwrap_or_default();
+        let bytes = self.part.as_ref().map(|(reference, _)| reference.encode()).unwrap_or_default();
         write_once(fs, &dir.join(&name), &bytes)?;
         Ok(Listed { name, size_bytes: bytes.len() as u64 })
     }

@@ -50,6 +50,14 @@ impl StoreFileName<'_> {
     }
 }
 
+/// The encoded name of the region whose file a reference is to.
+pub fn referred_region(name: &str) -> Option<&str> {
+    match StoreFileName::parse(name)? {
+        StoreFileName::Reference { region, .. } => Some(region),
+        _ => None,
+    }
+}
+
 /// The link that a name is, or refers to.
 pub fn link_of(name: &str) -> Option<HFileLink<'_>> {
     match StoreFileName::parse(name)? {
@@ -153,6 +161,7 @@ mod tests {
         assert_eq!(names.map(hfile_of), [Some("9c2b"), Some("9c2b"), Some("9c2b"), Some("9c2b"), None]);
         assert_eq!(link_of("n=a.b=5d41-9c2b.77aa").map(|link| link.table), Some("a.b"));
         assert_eq!(link_of("9c2b.5d41"), None);
+        assert_eq!(["9c2b.5d41", "9c2b"].map(referred_region), [Some("5d41"), None]);
         for bad in ["", ".9c2b.tmp", "9C2B", "9c2b_SeqId__", "9c2b_SeqId_x_", "9c2b.", "x.5d41", "=5d41-9c", "..=5d-9c"]
         {
             assert_eq!(parse(bad), None, "{bad}");

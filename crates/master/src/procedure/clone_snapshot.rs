@@ -5,6 +5,7 @@ use super::{Flow, Lock, Procedure, table_locks};
 use crate::services::Services;
 use crate::snapshots;
 use crate::{MasterError, checks, file_tracker};
+use martite_catalog::meta_row::MetaEdit;
 use martite_catalog::{TableDescriptor, TableState, files};
 use martite_proto as pb;
 use prost::Message;
@@ -43,7 +44,7 @@ impl CloneSnapshot {
         snapshots::check_expired(services, &self.snapshot)?;
         file_tracker::check_known(table)?;
         services.namespaces.existing(table.name().namespace())?;
-        checks::namespace_quota(services, table.name(), self.copies.len())
+        checks::namespace_quota(services, table.name(), self.copies.live()?.len())
     }
 }
 
@@ -71,7 +72,6 @@ impl Procedure for CloneSnapshot {
 
     fn step(&mut self, services: &Services) -> Result<Flow, MasterError> {
         let table = TableDescriptor::from_proto(&self.table)?;
-        let regions = self.copies.regions()?;
         match self.step {
             PREPARE => self.prepare(services, &table)?,
             // What an earlier table of that name may have left behind.
@@ -80,8 +80,12 @@ impl Procedure for CloneSnapshot {
                 self.copies.write(services, &self.snapshot.name, &table)?;
                 files::write_table_descriptor(&*services.fs, &services.layout.table_dir(table.name()), &table)?;
             }
-            ADD_TO_META => services.add_table_to_meta(Arc::new(table), &regions, TableState::Enabling)?,
-            OPEN_REGIONS => services.open_regions(&regions)?,
+            ADD_TO_META => {
+                let state = MetaEdit::table_state(table.name(), TableState::Enabling, services.now_ms());
+                self.copies.add_to_meta(services, &table, vec![state])?;
+                services.catalog.put_table(Arc::new(table), TableState::Enabling);
+            }
+            OPEN_REGIONS => services.open_regions(&self.copies.live()?)?,
             ENABLE => {
                 services.set_table_state(table.name(), TableState::Enabled)?;
                 return Ok(Flow::done());

@@ -72,7 +72,7 @@ pub(crate) struct Executor {
 impl Executor {
     /// Takes up what was saved. Nothing runs before [`Executor::start`].
     pub fn load(services: Arc<Services>, threaded: bool) -> Result<Arc<Executor>, MasterError> {
-        let (saved, highest) = services.store.procedures()?;
+        let (saved, highest) = services.store.procedures(services.now_ms())?;
         let mut state = State { next_id: highest + 1, ..State::default() };
         for proto in saved {
             let (id, nonce) = (proto.proc_id, nonce_of(&proto));

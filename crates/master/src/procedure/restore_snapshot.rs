@@ -6,11 +6,10 @@
 use super::copies::Copies;
 use super::modify_table::descriptor;
 use super::{DeleteTable, Flow, Lock, Procedure, region_infos, table_locks};
-use crate::catalog::RegionEntry;
-use crate::services::{Services, new_region_row, removed_region_row};
+use crate::services::{Services, removed_region_row};
 use crate::snapshots;
 use crate::{MasterError, checks};
-use martite_catalog::{RegionInfo, RegionState, TableDescriptor, TableState, files};
+use martite_catalog::{RegionInfo, TableDescriptor, TableState, files};
 use martite_proto as pb;
 use prost::Message;
 use std::sync::Arc;
@@ -52,7 +51,7 @@ impl RestoreSnapshot {
         let newest = old.iter().map(|r| r.info.region_id()).max().unwrap_or(0);
         let copies = Copies::plan(&manifest, table.name(), services.now_ms().max(newest + 1))?;
         let live = old.iter().filter(|r| r.is_live()).count();
-        checks::namespace_regions(services, table.name(), copies.len().saturating_sub(live))?;
+        checks::namespace_regions(services, table.name(), copies.live()?.len().saturating_sub(live))?;
         self.copies = Some(copies);
         // With merged regions' parents, whose directories are there still.
         let gone = old.iter().flat_map(|r| std::iter::once(&r.info).chain(r.merged.iter().map(|(_, parent)| parent)));
@@ -61,16 +60,11 @@ impl RestoreSnapshot {
     }
 
     /// Old rows out and new rows in, in one write.
-    fn replace(&self, services: &Services, table: &TableDescriptor, new: &[RegionInfo]) -> Result<(), MasterError> {
+    fn replace(&self, services: &Services, table: &TableDescriptor, new: &Copies) -> Result<(), MasterError> {
         let now = services.now_ms();
         let old = region_infos(&self.old)?;
-        let mut edits: Vec<_> = old.iter().map(|r| removed_region_row(r, now)).collect();
-        edits.extend(new.iter().map(|r| new_region_row(r, table, now)));
-        services.meta.apply(&edits)?;
+        new.add_to_meta(services, table, old.iter().map(|r| removed_region_row(r, now)).collect())?;
         old.iter().for_each(|region| services.catalog.remove_region(region.encoded_name()));
-        for region in new {
-            services.catalog.put_region(RegionEntry::new(region.clone(), RegionState::Closed, now));
-        }
         Ok(())
     }
 }
@@ -103,7 +97,7 @@ impl Procedure for RestoreSnapshot {
                 files::write_table_descriptor(&*services.fs, &services.layout.table_dir(table.name()), &table)?;
                 services.catalog.put_table(Arc::new(table), TableState::Disabled);
             }
-            REPLACE_IN_META => self.replace(services, &table, &copies.regions()?)?,
+            REPLACE_IN_META => self.replace(services, &table, &copies)?,
             ARCHIVE => {
                 region_infos(&self.old)?.iter().try_for_each(|region| services.archive_region(region))?;
                 return Ok(Flow::done());

@@ -32,6 +32,21 @@ fn the_store_names_the_server_of_this_run() {
 }
 
 #[test]
+fn unfinished_procedures_of_hbase_are_deleted_if_every_start_does_their_work_and_refused_otherwise() {
+    let rig = Rig::new();
+    rig.services().store.put_foreign(1000, "ServerCrashProcedure").unwrap();
+    let rig = rig.restart();
+    assert_eq!(rig.services().store.foreign(1000).unwrap().as_deref(), Some(&b""[..]), "as HBase deletes it");
+    rig.services().store.put_foreign(1001, "SplitTableRegionProcedure").unwrap();
+    let (fs, clock, run) = rig.stop();
+    let refused = Rig::start(fs, clock, run + 1, &[]).err().unwrap();
+    assert!(
+        refused.message.contains("an unfinished procedure of HBase, SplitTableRegionProcedure pid=1001"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn the_cleaner_deletes_what_is_old() {
     let rig = Rig::new();
     rig.create(&plain("t"), &[]).unwrap();

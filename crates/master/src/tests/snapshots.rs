@@ -91,6 +91,28 @@ fn a_restored_table_has_the_rows_and_the_descriptor_of_then() {
     assert_eq!(rows(&rig, "t"), values(["1", "after", "2"]));
 }
 
+/// What HBase's cleaner goes by: each file that is linked to has a back reference whose region has the very link.
+fn assert_kept_by_hbase(rig: &Rig) {
+    let root = rig.services().layout.root().to_owned();
+    let linked = files_below(&rig.fs, &root.join("data")).into_iter();
+    for file in linked.filter_map(|path| path.rsplit('/').next().and_then(link_of_owned)) {
+        let (table, region, hfile) = &file;
+        let family = root.join("archive/data/default").join(table).join(region).join("f");
+        let backs = rig.fs.list(&family.join(format!(".links-{hfile}"))).unwrap();
+        let kept = backs.iter().any(|back| {
+            let (owner, owner_table) = back.name.split_once('.').unwrap();
+            let dir = root.join("data/default").join(owner_table).join(owner).join("f");
+            rig.fs.exists(&dir.join(format!("{table}={region}-{hfile}")))
+        });
+        assert!(kept, "{file:?} is linked to, and HBase's cleaner would delete it");
+    }
+}
+
+fn link_of_owned(name: &str) -> Option<(String, String, String)> {
+    let link = martite_store::name::link_of(name)?;
+    Some((link.table.into(), link.region.into(), link.hfile.into()))
+}
+
 #[test]
 fn daughters_and_merged_regions_are_cloned_by_links_to_their_parents_files() {
     for tracker in ["DEFAULT", "FILE"] {
@@ -103,10 +125,16 @@ fn daughters_and_merged_regions_are_cloned_by_links_to_their_parents_files() {
         rig.snapshot("t", "split").unwrap();
         rig.restore("split", "c").unwrap();
         assert_eq!((rows(&rig, "c"), rig.regions("c").len()), (values(["1", "3", "2"]), 2));
+        let all = rig.services().catalog.regions(&table("c"));
+        assert_eq!(all.iter().filter(|r| r.info.is_split_parent()).count(), 1, "what was split is copied");
         rig.compact_and_clean("t");
         rig.merge(&rig.regions("t"), false).unwrap();
         rig.snapshot("t", "merged").unwrap();
         rig.restore("merged", "d").unwrap();
+        assert!(!rig.host.region(rig.regions("d")[0].encoded_name()).unwrap().has_references());
+        let rig = rig.crash();
+        rig.check();
+        assert_kept_by_hbase(&rig);
         for snapshot in ["split", "merged"] {
             rig.delete_snapshot(snapshot).unwrap();
         }

@@ -1,5 +1,6 @@
 //! ClientService: one module per method.
 
+mod bulk_load;
 mod get;
 mod multi;
 mod mutate;
@@ -22,6 +23,9 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("Mutate", RegionServer::mutate),
     ("Multi", RegionServer::multi),
     ("Scan", RegionServer::scan),
+    ("BulkLoadHFile", RegionServer::bulk_load_hfile),
+    ("PrepareBulkLoad", RegionServer::prepare_bulk_load),
+    ("CleanupBulkLoad", RegionServer::cleanup_bulk_load),
     ("ExecService", RegionServer::exec_service),
     ("ExecRegionServerService", RegionServer::exec_region_server_service),
 ];
