@@ -147,7 +147,8 @@ public final class SnapshotFiles {
     clone("plain", TableName.valueOf("snapped_clone"), Kind.LINKS);
     clone("split", TableName.valueOf("copies:snapped_split"), Kind.REFERENCES_TO_LINKS);
     clone("clone_of_split", TableName.valueOf("snapped_clone_of_clone"), Kind.REFERENCES_TO_LINKS);
-    clone("merged", TableName.valueOf("snapped_clone_of_merged"), Kind.REFERENCES_TO_LINKS);
+    // References of a merged region show whole files, and become links.
+    clone("merged", TableName.valueOf("snapped_clone_of_merged"), Kind.LINKS);
 
     check(false);
     for (TableName table : admin.listTableNames(TABLES)) {
