@@ -66,7 +66,7 @@ impl Archive<'_> {
         let mut linked = BTreeSet::new();
         for entry in entries.iter().filter(|e| e.is_dir) {
             let below = dir.join(&entry.name);
-            match link::is_linked_file(&entry.name) {
+            match link::linked_file(&entry.name) {
                 Some(file) => {
                     if self.is_linked(dir, &below, file)? {
                         linked.insert(file);

@@ -135,7 +135,7 @@ fn owner_of(root: &Path, dir: &Path) -> Result<(String, String), StoreError> {
 }
 
 /// The file that the back references in a directory of the archive are about.
-pub fn is_linked_file(dir_name: &str) -> Option<&str> {
+pub fn linked_file(dir_name: &str) -> Option<&str> {
     dir_name.strip_prefix(BACK_REFERENCES)
 }
 
