@@ -12,7 +12,6 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -48,10 +47,7 @@ public final class BulkLoads {
   }
 
   public static void main(String[] args) throws Exception {
-    Configuration conf = HBaseConfiguration.create();
-    int colon = args[0].lastIndexOf(':');
-    conf.set("hbase.zookeeper.quorum", args[0].substring(0, colon));
-    conf.set("hbase.zookeeper.property.clientPort", args[0].substring(colon + 1));
+    Configuration conf = ServerFiles.configuration(args[0]);
     BulkLoads check = new BulkLoads(conf, new File(args[2], "loads").getAbsoluteFile());
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
       check.run(connection);

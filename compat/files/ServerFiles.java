@@ -85,11 +85,17 @@ public final class ServerFiles {
     this.work = work;
   }
 
-  public static void main(String[] args) throws Exception {
+  /** Of a client of the server behind a ZooKeeper, QUORUM:PORT. */
+  static Configuration configuration(String zookeeper) {
     Configuration conf = HBaseConfiguration.create();
-    int colon = args[0].lastIndexOf(':');
-    conf.set("hbase.zookeeper.quorum", args[0].substring(0, colon));
-    conf.set("hbase.zookeeper.property.clientPort", args[0].substring(colon + 1));
+    int colon = zookeeper.lastIndexOf(':');
+    conf.set("hbase.zookeeper.quorum", zookeeper.substring(0, colon));
+    conf.set("hbase.zookeeper.property.clientPort", zookeeper.substring(colon + 1));
+    return conf;
+  }
+
+  public static void main(String[] args) throws Exception {
+    Configuration conf = configuration(args[0]);
     ServerFiles check = new ServerFiles(conf, new File(args[1]).getAbsoluteFile(), new File(args[2]).getAbsoluteFile());
     try (Connection connection = ConnectionFactory.createConnection(conf)) {
       check.run(connection);

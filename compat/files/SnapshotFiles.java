@@ -22,7 +22,6 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.Cell;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
@@ -89,10 +88,7 @@ public final class SnapshotFiles {
   }
 
   public static void main(String[] args) throws Exception {
-    Configuration conf = HBaseConfiguration.create();
-    int colon = args[0].lastIndexOf(':');
-    conf.set("hbase.zookeeper.quorum", args[0].substring(0, colon));
-    conf.set("hbase.zookeeper.property.clientPort", args[0].substring(colon + 1));
+    Configuration conf = ServerFiles.configuration(args[0]);
     File work = new File(args[2]).getAbsoluteFile();
     SnapshotFiles check;
     try (Connection connection = ConnectionFactory.createConnection(conf)) {

@@ -9,6 +9,24 @@ fn files(folder: &Path) -> usize {
     std::fs::read_dir(folder).map_or(0, Iterator::count)
 }
 
+/// Runs `martite bench` with these words to its end, its report in `out`; what it tells.
+fn measured(words: &str, out: &Path) -> String {
+    let bench = Command::new(env!("CARGO_BIN_EXE_martite"))
+        .arg("bench")
+        .args(words.split_whitespace())
+        .arg("--out")
+        .arg(out)
+        .output()
+        .unwrap();
+    let (told, errors) = (String::from_utf8_lossy(&bench.stdout), String::from_utf8_lossy(&bench.stderr));
+    assert!(bench.status.success(), "{told}\n{errors}");
+    told.into_owned()
+}
+
+fn report(out: &Path) -> serde_json::Value {
+    serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap()
+}
+
 #[test]
 fn a_run_that_is_terminated_takes_its_server_along() {
     let folder = tempfile::tempdir().unwrap();
@@ -31,14 +49,7 @@ fn a_run_that_is_terminated_takes_its_server_along() {
 fn a_small_run_measures_every_workload_and_writes_its_report() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report");
-    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
-        .args(["bench", "offheap", "--rows", "3000", "--regions", "3", "--threads", "1,4"])
-        .args(["--seconds", "0.2", "--warmup", "0", "--cache-mib", "64", "--out"])
-        .arg(&out)
-        .output()
-        .unwrap();
-    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success(), "{told}\n{errors}");
+    let told = measured("offheap --rows 3000 --regions 3 --threads 1,4 --seconds 0.2 --warmup 0 --cache-mib 64", &out);
 
     let report = std::fs::read_to_string(out.join("report.json")).unwrap();
     for workload in
@@ -60,17 +71,12 @@ fn a_small_run_measures_every_workload_and_writes_its_report() {
 fn two_servers_are_measured_by_turns() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report");
-    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
-        .args(["bench", "offheap", "--servers", "martite,martite", "--by-turns", "--rounds", "2", "--rows", "500"])
-        .args(["--regions", "1", "--threads", "1", "--workloads", "multi-get,scan-tenth", "--seconds", "0.2"])
-        .args(["--warmup", "0", "--cache-mib", "64", "--out"])
-        .arg(&out)
-        .output()
-        .unwrap();
-    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success(), "{told}\n{errors}");
-    let report: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    let told = measured(
+        "offheap --servers martite,martite --by-turns --rounds 2 --rows 500 --regions 1 --threads 1 \
+                --workloads multi-get,scan-tenth --seconds 0.2 --warmup 0 --cache-mib 64",
+        &out,
+    );
+    let report = report(&out);
     assert_eq!(report["servers"].as_array().unwrap().len(), 2);
     let compared = report["by_turns"].as_array().unwrap();
     assert_eq!(compared.len(), 2, "{report}");
@@ -87,29 +93,12 @@ fn two_servers_are_measured_by_turns() {
 fn a_small_run_of_throttling_makes_every_experiment() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report");
-    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
-        .args(["bench", "throttling", "--rows", "1000", "--regions", "2", "--threads", "2", "--limits", "200"])
-        .args(["--open-limits", "50", "--row-limits", "5000", "--byte-limits", "1048576", "--free-rate", "100"])
-        .args([
-            "--multi-limits",
-            "5000",
-            "--rounds",
-            "2",
-            "--users",
-            "20",
-            "--seconds",
-            "0.5",
-            "--warmup",
-            "0",
-            "--cache-mib",
-            "64",
-            "--out",
-        ])
-        .arg(&out)
-        .output()
-        .unwrap();
-    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success(), "{told}\n{errors}");
+    let told = measured(
+        "throttling --rows 1000 --regions 2 --threads 2 --limits 200 --open-limits 50 --row-limits 5000 \
+                --byte-limits 1048576 --free-rate 100 --multi-limits 5000 --rounds 2 --users 20 --seconds 0.5 \
+                --warmup 0 --cache-mib 64",
+        &out,
+    );
 
     let report = std::fs::read_to_string(out.join("report.json")).unwrap();
     // The study without and with a limit of both workloads; the users' run stands apart.
@@ -165,18 +154,11 @@ fn what_cannot_be_measured_is_refused_before_a_server_starts() {
 fn more_data_than_memory_is_read_from_files_and_is_right() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report");
-    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
-        .args(["bench", "beyond-memory", "--memory-mib", "64", "--times", "0.6", "--hot-mib", "2", "--regions", "2"])
-        .args(["--threads", "4", "--seconds", "0.5", "--out"])
-        .arg(&out)
-        .output()
-        .unwrap();
-    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success(), "{told}\n{errors}");
+    let told =
+        measured("beyond-memory --memory-mib 64 --times 0.6 --hot-mib 2 --regions 2 --threads 4 --seconds 0.5", &out);
     assert_eq!(files(&out), 1, "the server's data are gone");
 
-    let report: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    let report = report(&out);
     let steps = report["steps"].as_array().unwrap();
     let count = |step: usize, of: &str| steps[step]["look_ups"][of].as_u64().unwrap();
     let names: Vec<&str> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
@@ -202,16 +184,11 @@ fn the_process_keeps_within_its_memory() {
     const BUDGET_MIB: u64 = 160;
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report");
-    let run = Command::new(env!("CARGO_BIN_EXE_martite"))
-        .args(["bench", "beyond-memory", "--memory-mib", &BUDGET_MIB.to_string(), "--times", "2.5", "--regions", "2"])
-        .args(["--threads", "4", "--seconds", "0.3", "--out"])
-        .arg(&out)
-        .output()
-        .unwrap();
-    let (told, errors) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success(), "{told}\n{errors}");
-    let report: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    let told = measured(
+        &format!("beyond-memory --memory-mib {BUDGET_MIB} --times 2.5 --regions 2 --threads 4 --seconds 0.3"),
+        &out,
+    );
+    let report = report(&out);
     // The kernel's peaks: of loading, flushing, compacting and reading, and after a restart.
     let most: Vec<u64> =
         report["most_memory_mib"].as_array().unwrap().iter().map(|mib| mib.as_u64().unwrap()).collect();

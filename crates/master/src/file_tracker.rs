@@ -42,6 +42,13 @@ pub(crate) fn check_modify(old: &TableDescriptor, new: &TableDescriptor, enabled
     Ok(())
 }
 
+fn name_of(tracker: FileTracker) -> &'static str {
+    match tracker {
+        FileTracker::Plain(kind) => kind.name(),
+        FileTracker::Migration { .. } => "MIGRATION",
+    }
+}
+
 /// Refuses trackers that are not known, as HBase does while it clones a snapshot.
 pub(crate) fn check_known(table: &TableDescriptor) -> Result<(), MasterError> {
     if table.families().all(|family| tracker(table, family).is_ok()) {
@@ -60,8 +67,10 @@ pub(crate) fn check_restore(table: &TableDescriptor, of_snapshot: &TableDescript
         if now != then {
             let text = format!(
                 "Restoring Snapshot is not possible because  the config for column family {} has incompatible configuration. \
-                 Current SFT: {now:?} SFT from snapshot: {then:?}",
-                family.name_string()
+                 Current SFT: {} SFT from snapshot: {}",
+                family.name_string(),
+                name_of(now),
+                name_of(then)
             );
             return Err(MasterError::new(class::RESTORE_SNAPSHOT, text));
         }

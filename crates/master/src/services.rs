@@ -181,6 +181,17 @@ impl Services {
         }
     }
 
+    /// Moves a directory, durably; no error if it is not there any more.
+    pub fn move_dir(&self, from: &Path, to: &Path) -> Result<(), MasterError> {
+        let failed = |e: std::io::Error| MasterError::io(format!("move {} to {}: {e}", from.display(), to.display()));
+        match self.fs.rename(from, to) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
+            _ => {}
+        }
+        let parents = [to, from].into_iter().filter_map(Path::parent);
+        parents.into_iter().try_for_each(|dir| self.fs.sync_dir(dir)).map_err(failed)
+    }
+
     /// What is in a directory; nothing if it is absent.
     pub fn list(&self, dir: &Path) -> Result<Vec<martite_env::DirEntry>, MasterError> {
         match self.fs.list(dir) {

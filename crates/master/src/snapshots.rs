@@ -17,7 +17,6 @@ use martite_proto as pb;
 use martite_store::name::{HFileLink, hfile_of, is_hfile, link_of};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 
 #[derive(Default)]
 pub(crate) struct Snapshots {
@@ -74,6 +73,18 @@ pub(crate) fn manifest(services: &Services, name: &str) -> Result<pb::SnapshotDa
     })
 }
 
+/// CorruptedSnapshotException, if a file that it names is nowhere.
+pub(crate) fn check_files(services: &Services, manifest: &pb::SnapshotDataManifest) -> Result<(), MasterError> {
+    let stores = &services.region_context()?.stores;
+    for region in &manifest.region_manifests {
+        if let Some(file) = martite_region::missing_file(stores, region)? {
+            let text = format!("Missing parent hfile for: {file}");
+            return Err(MasterError::new(class::CORRUPTED_SNAPSHOT, text));
+        }
+    }
+    Ok(())
+}
+
 /// The whole snapshots that can be read.
 pub(crate) fn all(services: &Services) -> Result<Vec<pb::SnapshotDescription>, MasterError> {
     let mut all = Vec::new();
@@ -114,14 +125,10 @@ fn remove(services: &Services, name: &str) -> Result<(), MasterError> {
     // Away at once: a part of a snapshot is none.
     let (from, to) =
         (services.layout.snapshot_dir(name), services.layout.working_snapshot_dir(&format!(".deleted-{name}")));
-    let failed = |what: &Path, e: std::io::Error| MasterError::io(format!("{}: {e}", what.display()));
     let working = services.layout.working_snapshots_dir();
     services.remove_dir(&to)?;
-    services.fs.create_dir_all(&working).map_err(|e| failed(&working, e))?;
-    services.fs.rename(&from, &to).map_err(|e| failed(&from, e))?;
-    for dir in [services.layout.snapshots_dir(), working] {
-        services.fs.sync_dir(&dir).map_err(|e| failed(&dir, e))?;
-    }
+    services.fs.create_dir_all(&working).map_err(|e| MasterError::io(format!("{}: {e}", working.display())))?;
+    services.move_dir(&from, &to)?;
     services.remove_dir(&to)
 }
 

@@ -3,10 +3,10 @@
 //! A region that was split is copied, too, as one that was split, while a daughter has references to it: the janitor removes the copy
 //! when it has them no more. HBase's cleaner goes by the links in its directory.
 
+use crate::MasterError;
 use crate::catalog::RegionEntry;
 use crate::services::{Services, new_region_row};
 use crate::snapshots::{self, manifest};
-use crate::{MasterError, class};
 use martite_catalog::meta_row::MetaEdit;
 use martite_catalog::{RegionInfo, RegionState, TableDescriptor, TableName};
 use martite_proto as pb;
@@ -79,18 +79,6 @@ impl Copies {
     /// Those that cover the table.
     pub fn live(&self) -> Result<Vec<RegionInfo>, MasterError> {
         Ok(self.all()?.into_iter().filter(|region| !region.is_split_parent()).collect())
-    }
-
-    /// CorruptedSnapshotException, if a file is missing.
-    pub fn check(services: &Services, manifest: &pb::SnapshotDataManifest) -> Result<(), MasterError> {
-        let stores = &services.region_context()?.stores;
-        for region in &manifest.region_manifests {
-            if let Some(file) = martite_region::missing_file(stores, region)? {
-                let text = format!("Missing parent hfile for: {file}");
-                return Err(MasterError::new(class::CORRUPTED_SNAPSHOT, text));
-            }
-        }
-        Ok(())
     }
 
     /// Makes the regions' directories.

@@ -11,7 +11,6 @@ use martite_catalog::{RegionInfo, TableDescriptor, TableName, TableState, snapsh
 use martite_proto as pb;
 use pb::snapshot_description::Type;
 use prost::Message;
-use std::path::Path;
 
 const PREPARE: u32 = 0;
 const LIST_FILES: u32 = 1;
@@ -100,14 +99,7 @@ impl SnapshotTable {
     fn complete(&self, services: &Services) -> Result<(), MasterError> {
         let _kept = services.snapshots.keep_files();
         let (from, to) = (services.layout.working_snapshot_dir(self.name()), services.layout.snapshot_dir(self.name()));
-        let failed = |what: &Path, e: std::io::Error| MasterError::io(format!("{}: {e}", what.display()));
-        if services.fs.exists(&from) {
-            services.fs.rename(&from, &to).map_err(|e| failed(&from, e))?;
-        }
-        for dir in [services.layout.working_snapshots_dir(), services.layout.snapshots_dir()] {
-            services.fs.sync_dir(&dir).map_err(|e| failed(&dir, e))?;
-        }
-        Ok(())
+        services.move_dir(&from, &to)
     }
 }
 

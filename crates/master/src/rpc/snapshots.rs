@@ -131,7 +131,7 @@ pub fn restore_snapshot(
     let own = TableDescriptor::from_proto(&manifest.table_schema)?;
     checks::table(&services.config, &own)?;
     snapshots::check_expired(services, &found)?;
-    Copies::check(services, &manifest)?;
+    snapshots::check_files(services, &manifest)?;
     if services.catalog.table(&target).is_some() {
         let entry = services.catalog.existing(own.name())?;
         file_tracker::check_restore(&entry.descriptor, &own)?;

@@ -86,6 +86,10 @@ fn disabled_with_rows(rig: &Rig) {
     rig.disable("t").unwrap();
 }
 
+fn assert_values(rig: &Rig, table: &str, rows: [&str; 3], values: [&str; 3]) {
+    assert_eq!(rows.map(|row| rig.get(table, row)), values.map(|value| Some(value.to_string())));
+}
+
 fn assert_rows(rig: &Rig) {
     assert_eq!((rig.get("t", "a").as_deref(), rig.get("t", "z").as_deref()), (Some("1"), Some("2")));
 }
@@ -376,8 +380,7 @@ fn clone_snapshot() {
             rig.disable("t").unwrap();
             rig.delete("t").unwrap();
             rig.clean();
-            let rows = ["a", "d", "z"].map(|row| rig.get("c", row));
-            assert_eq!(rows, ["1", "3", "2"].map(|value| Some(value.to_string())));
+            assert_values(rig, "c", ["a", "d", "z"], ["1", "3", "2"]);
         },
     );
 }
@@ -401,8 +404,7 @@ fn restore_snapshot() {
             let restored = rig.descriptor("t").family(b"g").is_none();
             assert!(restored || !acknowledged);
             let a = if restored { "1" } else { "newer" };
-            let rows = ["a", "d", "z"].map(|row| rig.get("t", row));
-            assert_eq!(rows, [a, "3", "2"].map(|value| Some(value.to_string())));
+            assert_values(rig, "t", ["a", "d", "z"], [a, "3", "2"]);
         },
     );
 }
