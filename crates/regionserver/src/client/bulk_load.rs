@@ -54,7 +54,7 @@ impl RegionServer {
     }
 
     fn run_bulk_load(&self, request: &pb::BulkLoadHFileRequest) -> Result<pb::BulkLoadHFileResponse, Fault> {
-        let region = self.region(&request.region)?;
+        let region = self.writable(&request.region)?;
         let mut files: Vec<(Bytes, PathBuf)> = Vec::with_capacity(request.family_path.len());
         for pb::bulk_load_h_file_request::FamilyPath { family, path } in &request.family_path {
             files.push((family.clone(), local_path(path)?));
