@@ -1,4 +1,5 @@
 //! `martite bench` as a user runs it: its own server, few rows, every workload and experiment.
+#![allow(clippy::unwrap_used)]
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
