@@ -1,7 +1,7 @@
 //! How far the run is: a bar on a terminal, a line a step elsewhere. On standard error.
 
-use crate::report::number::short;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use martite_plot::number::short;
 use std::fmt::Write;
 use std::time::Duration;
 

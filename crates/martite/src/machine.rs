@@ -1,6 +1,7 @@
 //! What the machine has: memory, cores, a name that clients can find it by.
 
 use std::net::ToSocketAddrs;
+use std::time::Duration;
 
 /// Memory of the machine in bytes, or what the container may use of it.
 pub fn memory_bytes() -> u64 {
@@ -18,6 +19,12 @@ pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.trim().strip_suffix(" kB")?;
     Some(kib.parse::<u64>().ok()? << 10)
+}
+
+/// What processors have given to this process.
+pub fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 pub fn cores() -> usize {

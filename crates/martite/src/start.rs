@@ -2,7 +2,7 @@
 
 use crate::dispatch::Dispatch;
 use crate::host::{End, Host, Link};
-use crate::info::{Listeners, Shown};
+use crate::info::{Listeners, Sampler, Shown};
 use crate::memory::Keeper;
 use crate::nodes::Nodes;
 use crate::reads::TimedFs;
@@ -31,7 +31,7 @@ use std::time::Instant;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The version of HBase that clients are told: they act on it.
-const HBASE_VERSION: &str = "2.6.4";
+pub const HBASE_VERSION: &str = "2.6.4";
 
 /// The parts of a running server, in the order in which they started.
 struct Running {
@@ -125,7 +125,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>, listeners: Liste
         layout: Layout::new(root),
         clock,
         random: Arc::new(OsRandom),
-        config,
+        config: config.clone(),
         host: Arc::new(Host { regions: regions.clone(), ends: ends.clone() }),
         registry: nodes.clone(),
         server_name: ServerName::new(&master_host, ports.master.local_addr().port(), start_code),
@@ -144,6 +144,11 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>, listeners: Liste
         master: master.clone(),
         pool,
         reads,
+        memory: settings::memory(&config),
+        config,
+        urls: info_ports.map(|port| (port > 0).then(|| format!("http://{}:{port}/", name.host))),
+        zookeeper: format!("{}:{}", name.host, ports.zookeeper.local_addr().port()),
+        sampler: Sampler::default(),
     })?;
     Ok(Running { wal, tier, keeper, regions, master, nodes, ports, info, info_ports, shards })
 }

@@ -29,6 +29,20 @@ fn bean(address: SocketAddr, sub: &str) -> Value {
     beans["beans"][0].clone()
 }
 
+/// The page at a path of a port.
+fn page(address: SocketAddr, path: &str) -> String {
+    let (status, body) = fetch(address, path);
+    assert_eq!(status, 200, "{path}: {body}");
+    assert!(body.starts_with("<!DOCTYPE html>") && body.ends_with("</html>"), "{path}: {body}");
+    body
+}
+
+/// What stands between two texts, the first time.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    let rest = text.split_once(from).unwrap_or_else(|| panic!("no {from} in {text}")).1;
+    rest.split_once(to).unwrap_or_else(|| panic!("no {to} behind {from}")).0
+}
+
 /// The value of the one line that begins so.
 fn series(text: &str, name: &str, label: &str) -> f64 {
     let mut lines = text.lines().filter(|line| line.starts_with(&format!("{name}{{")) && line.contains(label));
@@ -107,5 +121,50 @@ fn figures_are_what_was_asked() {
     let (status, why) = fetch(info, "/jmx?qry=nonsense");
     assert_eq!((status, why.as_str()), (400, "qry: nonsense is no name of beans: it has no domain\n"));
     assert_eq!(fetch(info, "/nothing").0, 404);
+    assert_eq!(server.stop(binary, &data).unwrap(), 0);
+}
+
+#[test]
+fn pages_show_what_there_is() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (binary, data) = (Path::new(env!("CARGO_BIN_EXE_martite")), folder.path().join("data"));
+    let ports = ["--regionserver-info-port", "0", "--master-info-port", "0", "--memory", "256m"];
+    let server = Server::start(binary, &data, &ports).unwrap();
+    let (master, regions) = (server.master_info.unwrap(), server.regionserver_info.unwrap());
+    runtime.block_on(use_it(&server)).unwrap_or_else(|e| panic!("{e}"));
+
+    let cluster = page(master, "/master-status");
+    assert!(cluster.contains(r#"<a href="/table.jsp?name=t">t</a>"#), "{cluster}");
+    assert!(cluster.contains(&format!(":{}/", regions.port())), "it leads to the region server: {cluster}");
+    let table = page(master, "/table.jsp?name=t");
+    assert!(table.contains("BLOOMFILTER =&gt; 'ROW'") && table.contains("ENABLED"), "{table}");
+    let region = between(&table, "/region.jsp?name=", "\"");
+    let region = page(regions, &format!("/region.jsp?name={region}"));
+    assert!(region.contains("<code>f</code>") && region.contains("Store files"), "{region}");
+    assert!(region.contains(&format!(r#"data-v="{ROWS}">{ROWS}</td>"#)), "its file has a cell a row: {region}");
+    let calls = page(regions, "/calls");
+    assert!(calls.contains(&format!("<td>t</td><td>Get</td><td class=\"number\" data-v=\"{GETS}\">")), "{calls}");
+    assert!(page(regions, "/blockCache.jsp").contains("<td>t</td><td><code>f</code></td>"));
+    assert!(page(regions, "/limits").contains("Nobody was under a limit."));
+    assert!(page(regions, "/regions").contains("hbase:meta"));
+    assert!(page(regions, "/rs-status").contains("<polyline"), "the plots have begun");
+    assert!(page(master, "/tablesDetailed.jsp").contains("hbase:quota"));
+    assert!(page(master, "/quotas.jsp").contains("Nobody has a limit."));
+    assert!(page(master, "/snapshotsStats.jsp").contains("There is no snapshot."));
+    assert!(page(master, "/procedures.jsp").contains("<code>CreateTableProcedure</code>"));
+
+    let (status, settings) = fetch(master, "/conf?name=hbase.rootdir");
+    assert!(status == 200 && settings.contains("<name>hbase.rootdir</name>"), "{settings}");
+    assert!(page(regions, "/conf?format=html").contains("hbase.regionserver.handler.count"));
+    assert_eq!([master, regions].map(|port| fetch(port, "/").0), [307, 307]);
+    for asset in ["/static/martite.css", "/static/martite.js"] {
+        assert_eq!(fetch(master, asset).0, 200, "{asset}");
+    }
+    let gone = [("/table.jsp", 400), ("/table.jsp?name=u", 404), ("/table.jsp?name=a:b:c", 400), ("/rs-status", 404)];
+    for (path, status) in gone {
+        assert_eq!(fetch(master, path).0, status, "{path}");
+    }
+    assert_eq!(fetch(regions, "/regions?from=x"), (400, "from: x is no whole number\n".to_owned()));
     assert_eq!(server.stop(binary, &data).unwrap(), 0);
 }

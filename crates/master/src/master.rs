@@ -77,11 +77,9 @@ impl Master {
         self.procedures.wait(proc_id)
     }
 
-    #[cfg(test)]
     pub(crate) fn services(&self) -> &Services {
         &self.services
     }
-    #[cfg(test)]
     pub(crate) fn procedures(&self) -> &Executor {
         &self.procedures
     }

@@ -170,7 +170,7 @@ pub(crate) fn needed_files(services: &Services) -> Result<Option<BTreeSet<String
 }
 
 /// Names and sizes of the files of all regions.
-fn files_of(manifest: &pb::SnapshotDataManifest) -> impl Iterator<Item = (&str, u64)> {
+pub(crate) fn files_of(manifest: &pb::SnapshotDataManifest) -> impl Iterator<Item = (&str, u64)> {
     let families = manifest.region_manifests.iter().flat_map(|region| &region.family_files);
     families.flat_map(|family| &family.store_files).map(|file| (file.name.as_str(), file.file_size.unwrap_or(0)))
 }

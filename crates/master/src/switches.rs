@@ -24,7 +24,7 @@ pub(crate) enum Switch {
 }
 
 impl Switch {
-    const ALL: [Switch; 9] = [
+    pub(crate) const ALL: [Switch; 9] = [
         Switch::Balancer,
         Switch::Normalizer,
         Switch::SnapshotCleanup,
@@ -35,6 +35,20 @@ impl Switch {
         Switch::ReplicationPeerModification,
         Switch::RpcThrottle,
     ];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Switch::Balancer => "Balancer",
+            Switch::Normalizer => "Normalizer",
+            Switch::SnapshotCleanup => "Snapshot cleanup",
+            Switch::Split => "Splits",
+            Switch::Merge => "Merges",
+            Switch::CatalogJanitor => "Catalog janitor",
+            Switch::Cleaner => "Cleaner",
+            Switch::ReplicationPeerModification => "Replication peer modification",
+            Switch::RpcThrottle => "RPC throttle",
+        }
+    }
 
     /// The row in master:store; None: not kept.
     fn row(self) -> Option<&'static str> {

@@ -60,6 +60,14 @@ impl Snapshot {
         self.buckets.iter_mut().zip(&other.buckets).for_each(|(mine, theirs)| *mine += theirs);
     }
 
+    /// What came since an earlier snapshot of the same histogram, of which least and most are not known apart.
+    pub fn since(&self, earlier: &Snapshot) -> Snapshot {
+        let before = |bucket: usize| earlier.buckets.get(bucket).copied().unwrap_or(0);
+        let buckets = self.buckets.iter().enumerate().map(|(i, count)| count.saturating_sub(before(i)));
+        let sum_ns = self.sum_ns.saturating_sub(earlier.sum_ns);
+        Snapshot::new(buckets.collect(), sum_ns, self.min_ns, self.max_ns)
+    }
+
     /// Counts `count` times that took nothing.
     pub(crate) fn add_zeros(&mut self, count: u64) {
         let mut buckets = vec![0; BUCKETS];
@@ -84,5 +92,19 @@ mod tests {
         none.merge(&one.snapshot());
         assert_eq!((none.min_ns(), none.percentile_ns(75.0), none.percentile_ns(99.0)), (0, 0, 4_000_000));
         assert_eq!(none.mean_ns(), 1_000_000.0);
+    }
+
+    #[test]
+    fn of_the_last_while_only_what_came_then_counts() {
+        let times = Histogram::default();
+        times.record_ns(4_000_000);
+        let before = times.snapshot();
+        assert_eq!(times.snapshot().since(&before).count(), 0);
+        times.record_ns(1_000);
+        times.record_ns(1_000);
+        let last = times.snapshot().since(&before);
+        assert_eq!((last.count(), last.sum_ns()), (2, 2_000));
+        assert!((980..=1_020).contains(&last.percentile_ns(99.0)), "{}", last.percentile_ns(99.0));
+        assert_eq!(before.since(&Default::default()), before, "since the beginning it is everything");
     }
 }

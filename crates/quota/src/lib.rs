@@ -21,6 +21,6 @@ pub mod table;
 pub use cost::{Amounts, CapacityUnits, Cost, Kind};
 pub use gate::{Answer, Answers, Bounds, Gate, Operation, Passed, Place, Request, Returned, Several, Ticket, Woken};
 pub use limiter::{Limiter, Rate};
-pub use plan::{Key, Limit, Owner, Plan, Share};
+pub use plan::{Key, Limit, Owner, Plan, Share, all_limits};
 pub use refusal::Refusal;
 pub use settings::{Priorities, Priority, Settings, UserSettings};

@@ -168,6 +168,27 @@ impl Plan {
     }
 }
 
+/// All limits that are set, by owner.
+pub fn all_limits(settings: &Settings) -> Vec<(Owner, Vec<Limit>)> {
+    let mut all: Vec<(Owner, &pb::Quotas)> = Vec::new();
+    for (name, user) in &settings.users {
+        let name = || Arc::from(name.as_str());
+        all.extend(user.global.iter().map(|quotas| (Owner::User(name()), quotas)));
+        let tables = user.tables.iter();
+        all.extend(tables.map(|(table, quotas)| (Owner::UserTable(name(), table.as_str().into()), quotas)));
+        let namespaces = user.namespaces.iter();
+        all.extend(
+            namespaces.map(|(namespace, quotas)| (Owner::UserNamespace(name(), namespace.as_str().into()), quotas)),
+        );
+    }
+    all.extend(settings.tables.iter().map(|(table, quotas)| (Owner::Table(table.as_str().into()), quotas)));
+    let namespaces = settings.namespaces.iter();
+    all.extend(namespaces.map(|(namespace, quotas)| (Owner::Namespace(namespace.as_str().into()), quotas)));
+    all.extend(settings.region_server.iter().map(|quotas| (Owner::RegionServer, quotas)));
+    let limits_of = |(owner, quotas)| Some((owner, limits(throttle(Some(quotas))?)));
+    all.into_iter().filter_map(limits_of).filter(|(_, limits)| !limits.is_empty()).collect()
+}
+
 fn throttle(quotas: Option<&pb::Quotas>) -> Option<&pb::Throttle> {
     quotas.and_then(|q| q.throttle.as_ref())
 }
@@ -210,5 +231,39 @@ fn unit_ns(unit: pb::TimeUnit) -> u64 {
         pb::TimeUnit::Minutes => 60 * SECOND,
         pb::TimeUnit::Hours => 3600 * SECOND,
         pb::TimeUnit::Days => 86_400 * SECOND,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_limits_are_told_with_their_owners() {
+        let quotas = |soft_limit| {
+            let limit = pb::TimedQuota {
+                time_unit: pb::TimeUnit::Seconds as i32,
+                soft_limit: Some(soft_limit),
+                ..pb::TimedQuota::default()
+            };
+            let throttle = pb::Throttle { req_num: Some(limit), ..pb::Throttle::default() };
+            pb::Quotas { throttle: Some(throttle), ..pb::Quotas::default() }
+        };
+        let mut settings = Settings::default();
+        let user = settings.users.entry("u".to_owned()).or_default();
+        user.global = Some(pb::Quotas::default());
+        user.tables.insert("ns:t".to_owned(), quotas(7));
+        settings.namespaces.insert("ns".to_owned(), quotas(500));
+        settings.region_server = Some(quotas(1000));
+        let told = all_limits(&settings);
+        let told = told.iter().flat_map(|(owner, limits)| limits.iter().map(move |limit| format!("{owner}: {limit}")));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                "USER => u, TABLE => ns:t: REQUEST_NUMBER 7req/sec",
+                "NAMESPACE => ns: REQUEST_NUMBER 500req/sec",
+                "REGIONSERVER => all: REQUEST_NUMBER 1000req/sec"
+            ]
+        );
     }
 }

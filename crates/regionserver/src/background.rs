@@ -26,7 +26,8 @@ struct Queue {
 struct QueueState {
     waiting: VecDeque<Job>,
     known: BTreeSet<Job>,
-    running: Vec<Job>,
+    /// Since when they are.
+    running: Vec<(Job, Instant)>,
     stopped: bool,
 }
 
@@ -77,7 +78,7 @@ impl Queue {
             }
             if let Some(job) = state.waiting.pop_front() {
                 state.known.remove(&job);
-                state.running.push(job.clone());
+                state.running.push((job.clone(), Instant::now()));
                 return Popped::Job(job);
             }
             match longest {
@@ -89,7 +90,7 @@ impl Queue {
     }
     fn done(&self, job: &Job) {
         let mut state = self.state.lock();
-        if let Some(at) = state.running.iter().position(|j| j == job) {
+        if let Some(at) = state.running.iter().position(|(running, _)| running == job) {
             state.running.swap_remove(at);
         }
     }
@@ -104,7 +105,10 @@ impl Queue {
     /// Whether anything that `is` holds for waits or runs.
     fn any(&self, is: impl Fn(&Job) -> bool) -> bool {
         let state = self.state.lock();
-        state.waiting.iter().chain(&state.running).any(is)
+        state.waiting.iter().chain(state.running.iter().map(|(job, _)| job)).any(is)
+    }
+    fn running(&self) -> Vec<(Job, Instant)> {
+        self.state.lock().running.clone()
     }
     fn clear(&self) {
         let mut state = self.state.lock();
@@ -218,6 +222,16 @@ impl Background {
 
     pub(crate) fn clear_compactions(&self) {
         self.compactions.clear();
+    }
+
+    /// Flushes, compactions and reads into the cache that are under way, and since when.
+    pub(crate) fn under_way(&self) -> [Vec<(Job, Instant)>; 3] {
+        [self.flushes.running(), self.compactions.running(), self.prefetches.running()]
+    }
+
+    /// With the one that is under way.
+    pub fn flushes_waiting(&self) -> usize {
+        self.flushes.len()
     }
 
     pub fn compactions_waiting(&self) -> usize {

@@ -30,6 +30,7 @@ mod result;
 mod scanners;
 mod space;
 mod stats;
+mod tasks;
 mod throttle;
 mod times;
 mod usage;
@@ -405,6 +406,7 @@ impl RegionServer {
             report_start_time: Some(self.started_ms),
             report_end_time: Some(now_ms),
             info_server_port: Some(self.options.info_port),
+            tasks: self.tasks(),
             ..Default::default()
         }
     }

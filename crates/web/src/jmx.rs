@@ -2,15 +2,15 @@
 
 use crate::query::Pattern;
 use crate::server::Page;
-use crate::{Kind, Record};
+use crate::{Asked, Kind, Record};
 use serde_json::{Map, Number, Value, json};
 
 const DOMAIN: &str = "Hadoop";
 
-pub(crate) fn answer(fields: &[(String, String)], records: impl FnOnce() -> Vec<Record>) -> Page {
+pub(crate) fn answer(asked: &Asked, records: impl FnOnce() -> Vec<Record>) -> Page {
     let (mut pattern, mut attribute) = ("*:*", None);
-    for (name, value) in fields {
-        match name.as_str() {
+    for (name, value) in asked.iter() {
+        match name {
             "qry" => pattern = value,
             "get" => match value.split_once("::") {
                 Some((bean, name)) if !name.is_empty() => {
@@ -46,6 +46,9 @@ fn bean(record: &Record, only: Option<&str>) -> Option<Value> {
     bean.insert("modelerType".into(), format!("{name},sub={sub}").into());
     bean.insert("tag.Context".into(), name.to_lowercase().into());
     bean.insert("tag.Hostname".into(), record.hostname.as_str().into());
+    for (tag, value) in &record.tags {
+        bean.insert(format!("tag.{tag}"), value.as_str().into());
+    }
     for figure in record.figures.iter().filter(|figure| !figure.attribute.is_empty()) {
         bean.insert(figure.attribute.clone(), number(figure.value, figure.kind));
     }
@@ -71,7 +74,8 @@ mod tests {
         let mut server = Record::new("RegionServer", "Server", "h");
         server.counter("blockCacheHitCount", 7);
         server.percent("blockCacheCountHitPercent", 7, 8);
-        let page = answer(&crate::query::fields(query).unwrap(), || vec![server, Record::new("Master", "IPC", "h")]);
+        server.tag("serverName", "h,1,2");
+        let page = answer(&Asked::parse(query).unwrap(), || vec![server, Record::new("Master", "IPC", "h")]);
         (page.status, serde_json::from_str(&page.body).unwrap_or(Value::String(page.body)))
     }
 
@@ -92,6 +96,7 @@ mod tests {
             (&one["tag.Context"], &one["modelerType"]),
             (&json!("regionserver"), &json!("RegionServer,sub=Server"))
         );
+        assert_eq!(one["tag.serverName"], json!("h,1,2"));
     }
 
     #[test]

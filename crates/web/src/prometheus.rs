@@ -1,14 +1,14 @@
 //! `/prometheus[?qry=PART_OF_A_NAME]`: the same figures, one a line, with a line `# TYPE` before each name.
 
 use crate::server::Page;
-use crate::{Figure, Kind, Record};
+use crate::{Asked, Figure, Kind, Record};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-pub(crate) fn answer(fields: &[(String, String)], records: impl FnOnce() -> Vec<Record>) -> Page {
+pub(crate) fn answer(asked: &Asked, records: impl FnOnce() -> Vec<Record>) -> Page {
     let mut part = "";
-    for (name, value) in fields {
-        match name.as_str() {
+    for (name, value) in asked.iter() {
+        match name {
             "qry" => part = value,
             _ => return Page::refused(format!("{name}: there is no such parameter; there is qry")),
         }
@@ -101,7 +101,7 @@ mod tests {
             }
             vec![record]
         };
-        let all = answer(&[], records).body;
+        let all = answer(&Asked::default(), records).body;
         assert_eq!(
             all,
             "# TYPE server_block_cache_hit_count counter\n\
@@ -110,8 +110,8 @@ mod tests {
              table_cache_bytes{context=\"regionserver\",hostname=\"h\",table=\"a\"} 1.5\n\
              table_cache_bytes{context=\"regionserver\",hostname=\"h\",table=\"b\\\"c\"} 1.5\n"
         );
-        let some = answer(&[("qry".into(), "hit".into())], records).body;
+        let some = answer(&Asked::parse("qry=hit").unwrap(), records).body;
         assert_eq!(some.lines().count(), 2);
-        assert_eq!(answer(&[("x".into(), String::new())], records).status, 400);
+        assert_eq!(answer(&Asked::parse("x").unwrap(), records).status, 400);
     }
 }

@@ -1,14 +1,48 @@
 //! What stands after the `?`: names and values, decoded; patterns of bean names.
 
-/// The fields of a query in their order, or a sentence that says what is wrong.
-pub(crate) fn fields(query: &str) -> Result<Vec<(String, String)>, String> {
-    let fields = query.split('&').filter(|field| !field.is_empty());
-    fields
-        .map(|field| {
+use std::fmt::Write;
+
+/// The fields of a query in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asked(Vec<(String, String)>);
+
+impl Asked {
+    /// Or a sentence that says what is wrong.
+    pub fn parse(query: &str) -> Result<Asked, String> {
+        let fields = query.split('&').filter(|field| !field.is_empty());
+        let fields = fields.map(|field| {
             let (name, value) = field.split_once('=').unwrap_or((field, ""));
             Ok((decode(name)?, decode(value)?))
-        })
-        .collect()
+        });
+        fields.collect::<Result<_, String>>().map(Asked)
+    }
+
+    /// The first value of that name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// A field that is none of these.
+    pub(crate) fn unknown(&self, known: &[&str]) -> Option<&str> {
+        self.iter().map(|(name, _)| name).find(|name| !known.contains(name))
+    }
+}
+
+/// A text as part of a query.
+pub fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            // Writing into a string does not fail.
+            other => drop(write!(out, "%{other:02X}")),
+        }
+    }
+    out
 }
 
 fn decode(text: &str) -> Result<String, String> {
@@ -97,10 +131,17 @@ mod tests {
     #[test]
     fn fields_are_decoded_or_refused() {
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        let read = fields("qry=Hadoop%3Aname=a+b&&get").unwrap();
-        assert_eq!(read, [pair("qry", "Hadoop:name=a b"), pair("get", "")]);
+        let read = Asked::parse("qry=Hadoop%3Aname=a+b&&get").unwrap();
+        assert_eq!(read.0, [pair("qry", "Hadoop:name=a b"), pair("get", "")]);
+        assert_eq!(
+            (read.get("qry"), read.get("a"), read.unknown(&["qry"])),
+            (Some("Hadoop:name=a b"), None, Some("get"))
+        );
+        let strange = "a b&c=d/ä%";
+        assert_eq!(encode(strange), "a%20b%26c%3Dd%2F%C3%A4%25");
+        assert_eq!(Asked::parse(&format!("x={}", encode(strange))).unwrap().get("x"), Some(strange));
         for bad in ["a=%4", "a=%zz", "a=%ff"] {
-            assert!(fields(bad).unwrap_err().contains("percent-encoded"), "{bad}");
+            assert!(Asked::parse(bad).unwrap_err().contains("percent-encoded"), "{bad}");
         }
     }
 

@@ -27,6 +27,8 @@ pub struct Record {
     pub name: &'static str,
     pub sub: &'static str,
     pub hostname: String,
+    /// What is no figure, of the bean alone.
+    pub tags: Vec<(&'static str, String)>,
     pub figures: Vec<Figure>,
 }
 
@@ -44,7 +46,11 @@ const PERCENTILES: [(&str, f64); 8] = [
 
 impl Record {
     pub fn new(name: &'static str, sub: &'static str, hostname: &str) -> Record {
-        Record { name, sub, hostname: hostname.to_owned(), figures: Vec::new() }
+        Record { name, sub, hostname: hostname.to_owned(), tags: Vec::new(), figures: Vec::new() }
+    }
+
+    pub fn tag(&mut self, name: &'static str, value: impl Into<String>) {
+        self.tags.push((name, value.into()));
     }
 
     pub fn counter(&mut self, attribute: &str, value: u64) {

@@ -3,9 +3,9 @@
 use super::counters::Counters;
 use super::options::BeyondMemory;
 use crate::machine::Machine;
-use crate::report::number::{short, three, time};
 use crate::report::table;
 use crate::results::Numbers;
+use martite_plot::number::{short, three, time};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Serialize)]

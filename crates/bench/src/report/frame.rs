@@ -1,8 +1,8 @@
 //! What all pages have in common: head and style, title, what was measured on which machine, the servers and their colours.
 //! No script, nothing from elsewhere.
 
-use super::number::three;
 use crate::machine::Machine;
+use martite_plot::number::three;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");

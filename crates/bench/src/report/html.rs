@@ -2,12 +2,13 @@
 
 use super::flame;
 use super::frame::{self, Origin};
-use super::number::{or_dash, short, three, time, trimmed, work};
 use super::svg::{Plot, Series};
 use super::text::{HEADS, by_turns, in_turns, lines, of_peak};
+use super::work::work;
 use crate::cores::who_has_which;
 use crate::results::{Measurement, Report, ServerResults};
 use crate::workload::Workload;
+use martite_plot::number::{or_dash, short, three, time, trimmed};
 use maud::{Markup, html};
 
 pub fn page(report: &Report) -> String {

@@ -3,9 +3,9 @@
 mod flame;
 pub mod frame;
 mod html;
-pub mod number;
 pub mod svg;
 mod text;
+mod work;
 
 use crate::Error;
 use serde::Serialize;

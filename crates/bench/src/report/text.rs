@@ -1,12 +1,13 @@
 //! The tables that a terminal shows.
 
-use super::number::{or_dash, share, short, three, time, work};
+use super::work::work;
 use crate::beside::{Beside, InTurns};
 use crate::by_turns::ByTurns;
 use crate::cores;
 use crate::of_peak::OfPeak;
 use crate::results::{Measurement, Numbers, Report, ServerResults};
 use crate::rounds::{Compared, Estimate};
+use martite_plot::number::{or_dash, share, short, three, time};
 use std::fmt::Write;
 
 /// Heads of a measurement's columns.

@@ -6,8 +6,8 @@ use super::results::{Report, Run, ServerResults};
 use super::text::{LATENCY_HEADS, RATE_HEADS, latencies, limit, rates, remarks};
 use crate::cores::who_has_which;
 use crate::report::frame::{self, Origin};
-use crate::report::number::{or_dash, share, short, three, time, trimmed};
 use crate::report::svg::{Plot, Series};
+use martite_plot::number::{or_dash, share, short, three, time, trimmed};
 use maud::{Markup, html};
 
 /// Colours of users and of the limit; servers have those before.

@@ -6,10 +6,10 @@ use super::plan::{Limit, Unit};
 use super::results::{AtShare, Change, Crowd, Kept, Left, Report, Run, ServerResults, User};
 use super::switched::Switched;
 use crate::cores;
-use crate::report::number::{or_dash, share, short, three, time, trimmed};
 use crate::report::{compared, estimate, table};
 use crate::rounds::{Compared, Rounds};
 use crate::timeline::BIN;
+use martite_plot::number::{or_dash, share, short, three, time, trimmed};
 use std::fmt::Write;
 
 pub const RATE_HEADS: [&str; 18] = [

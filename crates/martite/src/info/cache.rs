@@ -1,12 +1,13 @@
 //! The block cache: size, look-ups by kind of block, what tables and families have in it.
 
 use martite_blockcache::Kind as BlockKind;
+use martite_catalog::TableName;
 use martite_regionserver::RegionServer;
 use martite_web::{Kind, Record};
 use std::collections::{BTreeMap, HashMap};
 
 /// A kind of block in HBase's attributes, and as a label. Index blocks of all levels are one kind here.
-fn names(kind: BlockKind) -> (&'static str, &'static str) {
+pub fn names(kind: BlockKind) -> (&'static str, &'static str) {
     match kind {
         BlockKind::Data => ("Data", "data"),
         BlockKind::Index => ("Index", "index"),
@@ -45,7 +46,7 @@ pub fn put(server: &mut Record, regions: &RegionServer) {
 }
 
 /// Bytes in the cache by table and family. What two daughters share of their parent's files is counted once.
-pub fn put_tables(tables: &mut Record, regions: &RegionServer) {
+pub fn by_owner(regions: &RegionServer) -> BTreeMap<(TableName, String), u64> {
     let mut owners = HashMap::new();
     for region in regions.online.all() {
         for (_, store) in region.stores() {
@@ -57,12 +58,16 @@ pub fn put_tables(tables: &mut Record, regions: &RegionServer) {
     }
     let mut used = BTreeMap::new();
     for (file, bytes) in regions.ctx.stores.files.cache().usage_by_file() {
-        if let Some((table, family)) = owners.get(&file) {
-            let name = (table.namespace(), table.qualifier(), family.as_str());
-            *used.entry(name).or_insert(0) += bytes;
+        if let Some(owner) = owners.get(&file) {
+            *used.entry(owner.clone()).or_insert(0) += bytes;
         }
     }
-    for ((namespace, table, family), bytes) in used {
+    used
+}
+
+pub fn put_tables(tables: &mut Record, regions: &RegionServer) {
+    for ((table, family), bytes) in by_owner(regions) {
+        let (namespace, table, family) = (table.namespace(), table.qualifier(), family.as_str());
         let attribute = format!("Namespace_{namespace}_table_{table}_family_{family}_metric_blockCacheSize");
         let labels = [("namespace", namespace), ("table", table), ("family", family)];
         tables.push(Kind::Gauge, &attribute, "block_cache_usage_bytes", &labels, bytes as f64);

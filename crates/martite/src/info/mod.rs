@@ -1,10 +1,14 @@
 //! The info ports: where they listen, and what they show.
 
 mod cache;
+mod cluster;
 mod ipc;
+mod pages;
 mod quotas;
 mod regions;
+mod sampler;
 
+use crate::settings::Memory;
 use crate::start::address;
 use crate::{Failure, args};
 use martite_config::{Config, Key, Signed, keys};
@@ -12,7 +16,9 @@ use martite_master::Master;
 use martite_metrics::Histogram;
 use martite_regionserver::RegionServer;
 use martite_rpc::{Pool, Watch};
-use martite_web::{InfoServer, Record, Source};
+use martite_web::view::Link;
+use martite_web::{Asked, InfoServer, Record, Setting, Source, Task};
+pub use sampler::Sampler;
 use std::net::TcpListener;
 use std::sync::Arc;
 
@@ -54,10 +60,9 @@ impl Listeners {
 
     /// Answers from now on; None: nobody listens.
     pub fn serve(self, shown: Shown) -> Result<Option<InfoServer>, Failure> {
-        let host = shown.regions.name.host.to_string();
-        let master: Arc<dyn Source> =
-            Arc::new(MasterInfo { watch: shown.master_rpc.clone(), master: shown.master.clone(), host });
-        let regions: Arc<dyn Source> = Arc::new(shown);
+        let shown = Arc::new(shown);
+        let master: Arc<dyn Source> = Arc::new(OfMaster(shown.clone()));
+        let regions: Arc<dyn Source> = Arc::new(OfRegionServer(shown));
         let ports = [(self.master, master), (self.regionserver, regions)];
         let ports: Vec<_> = ports.into_iter().filter_map(|(port, source)| Some((port?, source))).collect();
         if ports.is_empty() {
@@ -76,7 +81,7 @@ fn port(config: &Config, key: Key<Signed>, moved: bool) -> Option<u16> {
     u16::try_from(config.get(key)).ok()
 }
 
-/// What the region server's port shows.
+/// What the ports show.
 pub struct Shown {
     pub regions: Arc<RegionServer>,
     pub regionserver: Watch,
@@ -84,45 +89,120 @@ pub struct Shown {
     pub master: Arc<Master>,
     pub pool: Arc<Pool>,
     pub reads: Arc<Histogram>,
+    pub config: Arc<Config>,
+    pub memory: Memory,
+    /// Where pages of the master and of the region server are; None: nowhere.
+    pub urls: [Option<String>; 2],
+    /// Host and port.
+    pub zookeeper: String,
+    pub sampler: Sampler,
 }
 
-impl Source for Shown {
-    fn records(&self) -> Vec<Record> {
-        let host = &self.regions.name.host;
-        let record = |sub| Record::new("RegionServer", sub, host);
-        let mut server = record("Server");
-        regions::server(&mut server, &self.regions);
-        cache::put(&mut server, &self.regions);
-        let mut ipc = record("IPC");
-        ipc::put(&mut ipc, &self.regionserver);
-        ipc::put_pool(&mut ipc, &self.pool);
-        let mut io = record("IO");
-        io.times("FsPReadTime", &self.reads.snapshot());
-        let (mut tables, mut latencies, mut each) = (record("Tables"), record("TableLatencies"), record("Regions"));
-        regions::tables(&mut tables, &self.regions);
-        cache::put_tables(&mut tables, &self.regions);
-        regions::latencies(&mut latencies, &self.regions);
-        regions::regions(&mut each, &self.regions);
-        let (mut quotas, mut refused) = (record("Quotas"), record("ThrottleExceptions"));
-        quotas::put(&mut quotas, &self.regions);
-        quotas::put_refused(&mut refused, &self.regions);
-        vec![server, ipc, io, tables, latencies, each, quotas, refused]
+impl Shown {
+    fn settings(&self) -> Vec<Setting> {
+        let setting = |(key, value, source, is_final): (&str, &str, &str, bool)| Setting {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            source: source.to_owned(),
+            is_final,
+        };
+        self.config.effective().into_iter().map(setting).collect()
+    }
+
+    fn tabs(&self, pages: pages::Pages, other: (&Option<String>, &str)) -> Vec<Link> {
+        let other = other.0.as_ref().map(|url| Link { to: url.clone(), text: other.1.to_owned() });
+        pages::tabs(pages, other)
     }
 }
 
-struct MasterInfo {
-    watch: Watch,
-    master: Arc<Master>,
-    host: String,
+struct OfRegionServer(Arc<Shown>);
+
+impl Source for OfRegionServer {
+    fn records(&self) -> Vec<Record> {
+        let Shown { regions, regionserver, pool, reads, .. } = &*self.0;
+        let record = |sub| Record::new("RegionServer", sub, &regions.name.host);
+        let mut server = record("Server");
+        regions::server(&mut server, regions);
+        cache::put(&mut server, regions);
+        cluster::put_tags(&mut server, &self.0, &regions.name.to_string());
+        let mut wal = record("WAL");
+        regions::wal(&mut server, &mut wal, regions);
+        let mut ipc = record("IPC");
+        ipc::put(&mut ipc, regionserver);
+        ipc::put_pool(&mut ipc, pool);
+        let mut io = record("IO");
+        io.times("FsPReadTime", &reads.snapshot());
+        let (mut tables, mut latencies, mut each) = (record("Tables"), record("TableLatencies"), record("Regions"));
+        regions::tables(&mut tables, regions);
+        cache::put_tables(&mut tables, regions);
+        regions::latencies(&mut latencies, regions);
+        regions::regions(&mut each, regions);
+        let (mut quotas, mut refused) = (record("Quotas"), record("ThrottleExceptions"));
+        quotas::put(&mut quotas, regions);
+        quotas::put_refused(&mut refused, regions);
+        vec![server, wal, ipc, io, tables, latencies, each, quotas, refused]
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        self.0.settings()
+    }
+
+    fn tabs(&self) -> Vec<Link> {
+        self.0.tabs(pages::OF_REGION_SERVER, (&self.0.urls[0], "Master"))
+    }
+
+    fn view(&self, path: &str, asked: &Asked) -> Option<pages::Answer> {
+        pages::find(pages::OF_REGION_SERVER, path, &self.0, asked)
+    }
+
+    fn tasks(&self) -> Vec<Task> {
+        let task = |task: martite_proto::ServerTask| {
+            let started_ms = task.start_time();
+            Task { description: task.description, status: task.status, started_ms }
+        };
+        self.0.regions.tasks().into_iter().map(task).collect()
+    }
+
+    fn sample(&self) {
+        self.0.sampler.look(&self.0);
+    }
 }
 
-impl Source for MasterInfo {
+struct OfMaster(Arc<Shown>);
+
+impl Source for OfMaster {
     fn records(&self) -> Vec<Record> {
-        let mut ipc = Record::new("Master", "IPC", &self.host);
-        ipc::put(&mut ipc, &self.watch);
-        let mut space = Record::new("Master", "Quotas", &self.host);
-        quotas::put_space(&mut space, &self.master.space_usage());
-        vec![ipc, space]
+        let Shown { regions, master_rpc, master, .. } = &*self.0;
+        let record = |sub| Record::new("Master", sub, &regions.name.host);
+        let mut ipc = record("IPC");
+        ipc::put(&mut ipc, master_rpc);
+        let mut space = record("Quotas");
+        quotas::put_space(&mut space, &master.space_usage());
+        let (mut server, mut assignment) = (record("Server"), record("AssignmentManager"));
+        cluster::put(&mut server, &self.0);
+        cluster::put_assignment(&mut assignment, &self.0, regions.ctx.clock.now_ms());
+        vec![server, assignment, ipc, space]
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        self.0.settings()
+    }
+
+    fn tabs(&self) -> Vec<Link> {
+        self.0.tabs(pages::OF_MASTER, (&self.0.urls[1], "Region server"))
+    }
+
+    fn view(&self, path: &str, asked: &Asked) -> Option<pages::Answer> {
+        pages::find(pages::OF_MASTER, path, &self.0, asked)
+    }
+
+    /// What the master does are procedures.
+    fn tasks(&self) -> Vec<Task> {
+        Vec::new()
+    }
+
+    fn sample(&self) {
+        self.0.sampler.look(&self.0);
     }
 }
 

@@ -57,6 +57,7 @@ pub fn server(server: &mut Record, regions: &RegionServer) {
         failed += region.counters.check_and_mutate_failed.load(Relaxed);
     }
     server.gauge("regionCount", all.len() as u64);
+    server.gauge("averageRegionSize", sum.file_bytes.checked_div(all.len() as u64).unwrap_or(0));
     sum.figures().into_iter().for_each(|(kind, name, value)| server.push(kind, name, "", &[], value as f64));
     server.gauge("memStoreHeapSize", heap);
     server.gauge("storeFileIndexSize", root_index);
@@ -70,6 +71,34 @@ pub fn server(server: &mut Record, regions: &RegionServer) {
     server.counter("rpcScanRequestCount", stats.scan.get());
     server.counter("rpcMultiRequestCount", stats.multi.get());
     server.counter("rpcMutateRequestCount", stats.mutate.get());
+}
+
+/// The log, and what is done in the background.
+pub fn wal(server: &mut Record, wal: &mut Record, regions: &RegionServer) {
+    let stats = regions.ctx.wal.stats();
+    server.gauge("hlogFileCount", stats.files as u64);
+    server.gauge("hlogFileSize", stats.size_bytes);
+    wal.counter("appendCount", stats.appends);
+    wal.counter("writtenBytes", stats.appended_bytes);
+    wal.counter("rollRequest", stats.rolls);
+    wal.push(Kind::Counter, "syncCount", "", &[], stats.syncs as f64);
+    server.gauge("flushQueueLength", regions.background.flushes_waiting() as u64);
+    server.gauge("compactionQueueLength", regions.background.compactions_waiting() as u64);
+    server.gauge("regionServerStartTime", regions.name.start_code.unsigned_abs());
+    // All files are on this machine.
+    server.gauge("percentFilesLocal", 100);
+    let mut sum = [0; 3];
+    for region in regions.online.all() {
+        sum[2] += region.counters.blocked_requests.load(Relaxed);
+        for (_, store) in region.stores() {
+            let counters = store.counters();
+            sum[0] += counters.flushed_bytes;
+            sum[1] += counters.compacted_bytes;
+        }
+    }
+    for (name, value) in ["flushedOutputBytes", "compactedOutputBytes", "blockedRequestCount"].into_iter().zip(sum) {
+        server.counter(name, value);
+    }
 }
 
 pub fn tables(tables: &mut Record, regions: &RegionServer) {

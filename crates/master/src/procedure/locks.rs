@@ -3,6 +3,7 @@
 
 use martite_catalog::TableName;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// What is locked.
@@ -12,6 +13,16 @@ pub(crate) enum Resource {
     Table(TableName),
     /// By encoded name.
     Region(Arc<str>),
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Resource::Namespace(name) => write!(f, "namespace {name}"),
+            Resource::Table(name) => write!(f, "table {name}"),
+            Resource::Region(encoded) => write!(f, "region {encoded}"),
+        }
+    }
 }
 
 impl Resource {

@@ -2,6 +2,7 @@
 
 mod calls;
 mod crash;
+mod overview;
 mod quotas;
 mod regions;
 mod restart;

@@ -254,6 +254,12 @@ impl Throttles {
         self.deliver(woken);
     }
 
+    /// The settings in force, and whether limits hold.
+    pub fn settings(&self) -> (Arc<Settings>, bool) {
+        let rules = self.rules.load();
+        (rules.settings.clone(), rules.throttling)
+    }
+
     /// Calls that wait.
     pub fn parked(&self) -> usize {
         self.state.lock().gate.parked()

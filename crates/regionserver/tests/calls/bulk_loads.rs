@@ -20,9 +20,13 @@ impl Rig {
 
     /// Loads a file into `slow`.
     async fn load(&self, path: &str, copy: bool) -> Result<bool, String> {
+        self.load_into(specifier("slow"), path, copy).await
+    }
+
+    async fn load_into(&self, region: pb::RegionSpecifier, path: &str, copy: bool) -> Result<bool, String> {
         let file = pb::bulk_load_h_file_request::FamilyPath { family: "f".into(), path: path.into() };
         let request = pb::BulkLoadHFileRequest {
-            region: specifier("slow"),
+            region,
             family_path: vec![file],
             assign_seq_num: Some(true),
             copy_file: Some(copy),
@@ -54,6 +58,11 @@ async fn a_file_is_loaded_unless_its_table_would_hold_too_much() {
     let text = rig.load("hdfs://namenode/made", true).await.unwrap_err();
     assert!(text.contains("hdfs://namenode/made: only files of the server's own machine can be loaded"), "{text}");
     assert!(rig.load("/hbase/none", true).await.unwrap_err().contains("/hbase/none"));
+    let slow = region_of("slow");
+    rig.regions.online.set_replicas(slow.encoded_name(), 2);
+    let value = slow.with_replica_id(1).name().clone();
+    let refused = rig.load_into(pb::RegionSpecifier { value, ..specifier("slow") }, &path, true).await.unwrap_err();
+    assert!(refused.contains("region is read only"), "only the region itself is written to: {refused}");
     rig.end().await;
 }
 

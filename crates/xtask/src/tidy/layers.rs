@@ -12,6 +12,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("martite-config", 0),
     ("martite-env", 0),
     ("martite-metrics", 0),
+    ("martite-plot", 0),
     ("martite-filter", 1),
     ("martite-blockcache", 1),
     ("martite-hfile", 1),

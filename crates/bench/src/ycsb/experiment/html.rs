@@ -5,8 +5,8 @@ use super::results::{Measurement, Report, SecondResults, ServerResults};
 use super::text::{HEADS, lines};
 use crate::cores::who_has_which;
 use crate::report::frame::{self, Origin};
-use crate::report::number::{or_dash, short, three, time, trimmed};
 use crate::report::svg::{Plot, Series};
+use martite_plot::number::{or_dash, short, three, time, trimmed};
 use maud::{Markup, html};
 
 /// Seconds that a plot's axis can name.

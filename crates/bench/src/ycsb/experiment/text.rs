@@ -2,8 +2,8 @@
 
 use super::results::{Measurement, OperationResults, Report};
 use crate::cores;
-use crate::report::number::{or_dash, short, three, time};
 use crate::report::table;
+use martite_plot::number::{or_dash, short, three, time};
 use std::fmt::Write;
 
 pub const HEADS: [&str; 15] = [

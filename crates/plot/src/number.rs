@@ -1,7 +1,5 @@
 //! Numbers as people read them: three digits and a unit.
 
-use crate::beside::Work;
-
 /// `1.23 M`, `45.6 K`, `789`, `0.12`.
 pub fn short(value: f64) -> String {
     match value.abs() {
@@ -51,15 +49,25 @@ pub fn or_dash(value: Option<f64>, write: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
 }
 
-pub fn work(work: &Work) -> String {
-    match work {
-        Work::Scan { at_once, returns, rows_per_s } => {
-            let scans = if *at_once == 1 { "a scan".to_owned() } else { format!("{at_once} scans") };
-            format!("{scans}, {} rows/s{}", short(*rows_per_s), if *returns { " returned" } else { "" })
-        }
-        Work::Compaction { outlasted: true } => "a compaction".to_owned(),
-        Work::Compaction { outlasted: false } => "a compaction that ended before".to_owned(),
+/// `98.7 %`.
+pub fn percent(share: f64) -> String {
+    format!("{} %", three(share * 100.0))
+}
+
+/// `1.50 GiB`.
+pub fn bytes(count: f64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut unit = 0;
+    let mut count = count;
+    while count >= 999.5 && unit + 1 < UNITS.len() {
+        (count, unit) = (count / 1024.0, unit + 1);
     }
+    if unit == 0 { format!("{count:.0} B") } else { format!("{} {}", three(count), UNITS[unit]) }
+}
+
+/// Of nanoseconds.
+pub fn duration(ns: f64) -> String {
+    if ns == 0.0 { "0".to_owned() } else { time(ns / 1e3) }
 }
 
 #[cfg(test)]
@@ -89,6 +97,9 @@ mod tests {
         for (text, want) in [("20.0 K", "20 K"), ("2.50 ms", "2.5 ms"), ("100", "100"), ("0.020", "0.02"), ("0", "0")] {
             assert_eq!(trimmed(text), want);
         }
+        let sizes = [0.0, 999.0, 1000.0, 1_536.0, 3e9, 1e20].map(bytes);
+        assert_eq!(sizes, ["0 B", "999 B", "0.977 KiB", "1.50 KiB", "2.79 GiB", "88818 PiB"]);
+        assert_eq!((duration(0.0), duration(1_500.0), percent(0.125)), ("0".into(), "1.50 µs".into(), "12.5 %".into()));
         assert_eq!((or_dash(None, short), or_dash(Some(1.0), short)), ("–".into(), "1.00".into()));
     }
 }
