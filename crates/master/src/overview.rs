@@ -8,6 +8,7 @@ use crate::{Master, MasterError, snapshots};
 use martite_catalog::{
     NamespaceDescriptor, RegionInfo, RegionState, ServerName, TableDescriptor, TableName, TableState,
 };
+use martite_metrics::Snapshot;
 use martite_proto as pb;
 use std::sync::Arc;
 
@@ -78,6 +79,11 @@ impl Master {
         let mut all = self.procedures().list();
         all.sort_by_key(|procedure| std::cmp::Reverse(procedure.proc_id));
         all
+    }
+
+    /// How long those took that have succeeded since the start, by class.
+    pub fn procedure_times(&self) -> Vec<(&'static str, Snapshot)> {
+        self.procedures().times()
     }
 
     pub fn locks(&self) -> Vec<LockOverview> {

@@ -26,6 +26,20 @@ pub fn put_tags(server: &mut Record, shown: &Shown, name: &str) {
     server.tag("zookeeperQuorum", shown.zookeeper.as_str());
 }
 
+/// `sub=Snapshots`.
+pub fn put_snapshots(record: &mut Record, shown: &Shown) {
+    let times = shown.master.procedure_times();
+    let names = [
+        ("SnapshotProcedure", "SnapshotTime"),
+        ("RestoreSnapshotProcedure", "SnapshotRestoreTime"),
+        ("CloneSnapshotProcedure", "SnapshotCloneTime"),
+    ];
+    for (class, name) in names {
+        let of_class = times.iter().find(|(known, _)| *known == class).map(|(_, times)| times.clone());
+        record.times(name, &of_class.unwrap_or_default());
+    }
+}
+
 /// `sub=AssignmentManager`: regions in transition.
 pub fn put_assignment(record: &mut Record, shown: &Shown, now_ms: u64) {
     use RegionState::{Closed, Merged, Offline, Open, Split};

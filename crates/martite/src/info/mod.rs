@@ -181,7 +181,9 @@ impl Source for OfMaster {
         let (mut server, mut assignment) = (record("Server"), record("AssignmentManager"));
         cluster::put(&mut server, &self.0);
         cluster::put_assignment(&mut assignment, &self.0, regions.ctx.clock.now_ms());
-        vec![server, assignment, ipc, space]
+        let mut snapshots = record("Snapshots");
+        cluster::put_snapshots(&mut snapshots, &self.0);
+        vec![server, assignment, snapshots, ipc, space]
     }
 
     fn settings(&self) -> Vec<Setting> {

@@ -6,6 +6,7 @@ use crate::services::Services;
 use crate::{Caller, MasterError, class};
 use bytes::Bytes;
 use martite_config::keys;
+use martite_metrics::{Histogram, Snapshot};
 use martite_proto as pb;
 use parking_lot::{Condvar, Mutex};
 use pb::ProcedureState;
@@ -67,6 +68,8 @@ pub(crate) struct Executor {
     changed: Condvar,
     threads: Mutex<Vec<JoinHandle<()>>>,
     threaded: bool,
+    /// From when they were asked for until they were done, by class: of those that succeeded since the start.
+    times: Mutex<BTreeMap<&'static str, Histogram>>,
 }
 
 impl Executor {
@@ -95,6 +98,7 @@ impl Executor {
             changed: Condvar::new(),
             threads: Mutex::default(),
             threaded,
+            times: Mutex::default(),
         }))
     }
 
@@ -316,11 +320,13 @@ impl Executor {
                     }
                 }
                 Ok(Flow::Done(result)) => {
-                    break self.save(id, |proto| {
+                    let done = self.save(id, |proto| {
                         proto.state = ProcedureState::Success as i32;
                         proto.result = (!result.is_empty()).then_some(result);
                         proto.state_data = None;
                     });
+                    self.note_time(id, body.class());
+                    break done;
                 }
                 Err(error) => {
                     tracing::warn!(pid = id, class = body.class(), %error, "a step of a procedure failed");
@@ -344,6 +350,18 @@ impl Executor {
         state.locks.release(id);
         drop(state);
         self.changed.notify_all();
+    }
+
+    fn note_time(&self, id: u64, class: &'static str) {
+        if let Some(Info { proto, .. }) = self.get(id, false) {
+            let took = Duration::from_millis(proto.last_update.saturating_sub(proto.submitted_time));
+            self.times.lock().entry(class).or_default().record(took);
+        }
+    }
+
+    /// How long procedures took, by class.
+    pub fn times(&self) -> Vec<(&'static str, Snapshot)> {
+        self.times.lock().iter().map(|(class, times)| (*class, times.snapshot())).collect()
     }
 
     fn undoing(&self, id: u64) -> bool {

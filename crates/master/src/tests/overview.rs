@@ -27,6 +27,9 @@ fn an_overview_has_tables_regions_procedures_and_snapshots() {
     assert!(procedures.is_sorted_by_key(|p| std::cmp::Reverse(p.proc_id)));
     let last = procedures.iter().find(|p| p.parent_id.is_none()).unwrap();
     assert!(last.class_name.ends_with("DisableTableProcedure"), "{}", last.class_name);
+    let times = master.procedure_times();
+    let count = |class: &str| times.iter().find(|(of, _)| *of == class).map_or(0, |(_, times)| times.count());
+    assert_eq!((count("SnapshotProcedure"), count("DisableTableProcedure"), count("EnableTableProcedure")), (1, 1, 0));
     assert!(master.locks().is_empty(), "all is done: {:?}", master.locks());
     assert!(master.switches().iter().all(|(_, on)| *on));
     assert_eq!(master.namespaces().iter().map(|n| n.name().to_owned()).collect::<Vec<_>>(), ["default", "hbase"]);

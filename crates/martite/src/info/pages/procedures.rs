@@ -1,5 +1,6 @@
 //! Procedures and the locks that they hold.
 
+use super::calls::summary;
 use super::{Answer, part};
 use crate::info::Shown;
 use martite_proto as pb;
@@ -18,6 +19,14 @@ pub fn page(shown: &Shown, asked: &Asked) -> Answer {
         locks.rows.push(vec![Cell::text(lock.resource), Cell::text(how), ids(&lock.held_by), ids(&lock.waiting)]);
     }
     view.add("Locks", Body::Table(locks));
+    let columns = ["Procedure", "Done", "p50", "p95", "p99", "p99.9", "Longest"];
+    let mut times = Table::new("None was done since the start.", &columns);
+    for (class, of_class) in shown.master.procedure_times() {
+        let mut row = vec![Cell::code(class)];
+        row.extend(summary(&of_class));
+        times.rows.push(row);
+    }
+    view.add_noted("Times", "Of those that succeeded since the start.", Body::Table(times));
     let all = shown.master.procedures_known();
     let (some, note) = part(&all, asked)?;
     let mut table =
