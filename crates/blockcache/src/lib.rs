@@ -60,6 +60,17 @@ impl Kind {
     pub const ALL: [Kind; 4] = [Kind::Data, Kind::Index, Kind::Bloom, Kind::Meta];
 }
 
+/// Blocks of one kind that are in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    pub blocks: u64,
+    /// With what the cache itself needs for them.
+    pub bytes: u64,
+}
+
+/// By [`Kind`], in the order of [`Kind::ALL`].
+pub type Usage = [Used; 4];
+
 /// A cache of shared values bounded by their bytes.
 pub struct BlockCache<V> {
     files: RwLock<HashMap<u64, Arc<FileBlocks<V>>, foldhash::fast::RandomState>>,
@@ -176,11 +187,11 @@ impl<V: Send + Sync + 'static> BlockCache<V> {
         self.shared.queues.lock().usage_bytes()
     }
 
-    /// Bytes of the cached blocks of each file that has some.
-    pub fn usage_by_file(&self) -> Vec<(u64, u64)> {
+    /// The cached blocks of each file that has some.
+    pub fn usage_by_file(&self) -> Vec<(u64, Usage)> {
         let files: Vec<_> = self.files.read().values().cloned().collect();
-        let usage = files.iter().map(|file| (file.id, file.table.usage_bytes()));
-        usage.filter(|(_, bytes)| *bytes > 0).collect()
+        let usage = files.iter().map(|file| (file.id, file.table.usage()));
+        usage.filter(|(_, usage)| usage.iter().any(|of_kind| of_kind.blocks > 0)).collect()
     }
 
     /// Number of cached blocks.

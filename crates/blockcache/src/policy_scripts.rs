@@ -190,7 +190,7 @@ impl World {
         let usage_bytes: u64 = listed.iter().map(|(bytes, _)| bytes).sum();
         assert_eq!(usage_bytes, self.cache.usage_bytes());
         assert!(usage_bytes <= self.cache.capacity_bytes());
-        let by_file: u64 = self.cache.usage_by_file().iter().map(|(_, bytes)| bytes).sum();
+        let by_file: u64 = self.cache.usage_by_file().iter().flat_map(|(_, usage)| usage).map(|used| used.bytes).sum();
         assert_eq!(usage_bytes, by_file, "queues and tables agree");
         let named = ["small", "main", "meta", "in memory"].into_iter().zip(listed);
         let said = named.filter(|(_, (_, blocks))| !blocks.is_empty());

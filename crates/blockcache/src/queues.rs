@@ -122,7 +122,7 @@ impl<V> Queues<V> {
             evicted.push(replaced(value));
             return evicted;
         };
-        let stamp = file.table.put(offset, value, small_enough, place as u8);
+        let stamp = file.table.put(offset, value, small_enough, (place as u8, kind));
         let queue = &mut self.queues[place as usize];
         queue.items.push_back(Item { table: file.table.clone(), offset, stamp });
         queue.bytes += weight;

@@ -8,6 +8,7 @@
 //! which has none of these: what would be checked is a copy without it. So threads do it, in `tests.rs`, with blocks that
 //! say where they belong.
 
+use crate::{Kind, Usage, Used};
 use arc_swap::{ArcSwap, ArcSwapOption, Guard};
 use martite_env::prefetch::prefetch_at;
 use std::sync::Arc;
@@ -27,7 +28,8 @@ pub(crate) struct Table<V> {
     pub(crate) file: u64,
     slots: ArcSwap<Slots<V>>,
     taken: AtomicU32,
-    usage_bytes: AtomicU64,
+    /// Blocks that are here and their bytes, by [`Kind`].
+    usage: [[AtomicU64; 2]; 4],
 }
 
 pub(crate) struct Slot<V> {
@@ -40,6 +42,8 @@ pub(crate) struct Slot<V> {
     heat: AtomicU8,
     /// Which queue it is in.
     place: AtomicU8,
+    /// What it holds.
+    kind: AtomicU8,
     /// How often a block was put here: tells the items in the queues that are about it from those that are stale.
     stamp: AtomicU32,
     weight: AtomicU32,
@@ -55,6 +59,7 @@ impl<V> Default for Slot<V> {
             address: AtomicPtr::default(),
             heat: AtomicU8::new(0),
             place: AtomicU8::new(0),
+            kind: AtomicU8::new(0),
             stamp: AtomicU32::new(0),
             weight: AtomicU32::new(0),
             evicted: AtomicU32::new(0),
@@ -71,6 +76,7 @@ impl<V> Slot<V> {
             address: AtomicPtr::new(self.address.load(Relaxed)),
             heat: AtomicU8::new(self.heat.load(Relaxed)),
             place: AtomicU8::new(self.place.load(Relaxed)),
+            kind: AtomicU8::new(self.kind.load(Relaxed)),
             stamp: AtomicU32::new(self.stamp.load(Relaxed)),
             weight: AtomicU32::new(self.weight.load(Relaxed)),
             evicted: AtomicU32::new(self.evicted.load(Relaxed)),
@@ -152,7 +158,7 @@ impl<V> Table<V> {
             file,
             slots: ArcSwap::from_pointee(free_slots(FIRST_SLOTS)),
             taken: AtomicU32::new(0),
-            usage_bytes: AtomicU64::new(0),
+            usage: Default::default(),
         }
     }
 
@@ -206,21 +212,26 @@ impl<V> Table<V> {
         blocks
     }
 
-    pub(crate) fn usage_bytes(&self) -> u64 {
-        self.usage_bytes.load(Relaxed)
+    /// By [`Kind`].
+    pub(crate) fn usage(&self) -> Usage {
+        let of = |[blocks, bytes]: &[AtomicU64; 2]| Used { blocks: blocks.load(Relaxed), bytes: bytes.load(Relaxed) };
+        self.usage.each_ref().map(of)
     }
 
     /// Puts a block in its slot, which must be empty; returns the stamp.
-    pub(crate) fn put(&self, offset: u64, value: Arc<V>, weight: u32, place: u8) -> u32 {
+    pub(crate) fn put(&self, offset: u64, value: Arc<V>, weight: u32, (place, kind): (u8, Kind)) -> u32 {
         let slot = self.own_slot(offset);
         let stamp = slot.stamp.load(Relaxed).wrapping_add(1);
         slot.stamp.store(stamp, Relaxed);
         slot.weight.store(weight, Relaxed);
         slot.set_place(place);
+        slot.kind.store(kind as u8, Relaxed);
         slot.set_heat(0);
         slot.address.store(Arc::as_ptr(&value).cast_mut(), Relaxed);
         slot.value.store(Some(value));
-        self.usage_bytes.fetch_add(u64::from(weight), Relaxed);
+        let [blocks, bytes] = &self.usage[kind as usize];
+        blocks.fetch_add(1, Relaxed);
+        bytes.fetch_add(u64::from(weight), Relaxed);
         stamp
     }
 
@@ -228,7 +239,9 @@ impl<V> Table<V> {
     pub(crate) fn take(&self, slot: &Slot<V>) -> Option<(Arc<V>, u64)> {
         let value = slot.value.swap(None)?;
         let weight = slot.weight();
-        self.usage_bytes.fetch_sub(weight, Relaxed);
+        let [blocks, bytes] = &self.usage[slot.kind.load(Relaxed) as usize % Kind::ALL.len()];
+        blocks.fetch_sub(1, Relaxed);
+        bytes.fetch_sub(weight, Relaxed);
         Some((value, weight))
     }
 

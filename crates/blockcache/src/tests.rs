@@ -35,7 +35,8 @@ fn usage_is_weighed_and_bounded() {
     assert_eq!(stats.evictions as usize, 1000 - cache.len());
     assert_eq!(cache.usage_bytes(), cache.len() as u64 * (BLOCK as u64 + ENTRY_BYTES));
     assert_eq!(cache.cached_offsets(1).len(), cache.len());
-    assert_eq!(cache.usage_by_file(), [(1, cache.usage_bytes())]);
+    let all = Used { blocks: cache.len() as u64, bytes: cache.usage_bytes() };
+    assert_eq!(cache.usage_by_file(), [(1, [all, Used::default(), Used::default(), Used::default()])]);
     cache.set_capacity(1 << 20);
     assert!(cache.usage_bytes() <= 1 << 20, "{}", cache.usage_bytes());
     assert_eq!(cache.cached_offsets(1).len(), cache.len());
@@ -54,6 +55,7 @@ fn hits_and_misses_are_counted_by_kind_peeks_are_not() {
     cache.file(1).look_at(9, Kind::Bloom, |value| seen.clone_from(value));
     cache.file(1).look_at(10, Kind::Bloom, |_| panic!("it is not there"));
     assert_eq!(seen, [8]);
+    assert_eq!(cache.usage_by_file()[0].1.map(|used| used.blocks), [1, 0, 1, 0]);
     assert_eq!(cache.peek(&(1, 0)), Some(Arc::new(vec![7])));
     assert_eq!(cache.peek(&(2, 0)), None);
     let stats = cache.stats();
@@ -251,7 +253,7 @@ fn readers_see_the_right_block_while_others_come_and_go() {
     });
     assert!(cache.usage_bytes() <= 256 << 10);
     // Blocks of a file that was closed under its reader are in the queues only.
-    let listed: u64 = cache.usage_by_file().iter().map(|(_, bytes)| bytes).sum();
+    let listed: u64 = cache.usage_by_file().iter().flat_map(|(_, usage)| usage).map(|used| used.bytes).sum();
     assert!(listed <= cache.usage_bytes());
     cache.set_capacity(0);
     assert_eq!((cache.len(), cache.usage_bytes(), cache.usage_by_file()), (0, 0, vec![]));

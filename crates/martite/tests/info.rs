@@ -22,7 +22,11 @@ fn fetch(address: SocketAddr, path: &str) -> (u16, String) {
 }
 
 fn bean(address: SocketAddr, sub: &str) -> Value {
-    let (status, body) = fetch(address, &format!("/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub={sub}"));
+    bean_of(address, "RegionServer", sub)
+}
+
+fn bean_of(address: SocketAddr, name: &str, sub: &str) -> Value {
+    let (status, body) = fetch(address, &format!("/jmx?qry=Hadoop:service=HBase,name={name},sub={sub}"));
     assert_eq!(status, 200, "{body}");
     let beans: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(beans["beans"].as_array().map(Vec::len), Some(1), "{body}");
@@ -115,6 +119,10 @@ fn figures_are_what_was_asked() {
     );
     assert!(series(&text, "block_cache_hits", "kind=\"data\"") >= (GETS - ROWS) as f64);
     assert!(series(&text, "block_cache_usage_bytes", "table=\"t\",family=\"f\"") > 1000.0 * ROWS as f64);
+    let cached = |kind: &str| {
+        series(&text, "block_cache_usage_bytes_by_kind", &format!("table=\"t\",family=\"f\",kind=\"{kind}\""))
+    };
+    assert!(cached("bloom") > 0.0 && cached("data") > 1000.0 * ROWS as f64, "{text}");
     assert!(series(&text, "server_rpc_get_request_count", "") >= GETS as f64);
     assert!(series(&text, "ipc_method_total_call_time_99_9th_percentile", "method=\"Get\"") > 0.0);
 
@@ -153,6 +161,18 @@ fn pages_show_what_there_is() {
     assert!(page(master, "/quotas.jsp").contains("Nobody has a limit."));
     assert!(page(master, "/snapshotsStats.jsp").contains("There is no snapshot."));
     assert!(page(master, "/procedures.jsp").contains("<code>CreateTableProcedure</code>"));
+
+    let health = bean_of(master, "Master", "Server");
+    assert_eq!((health["tag.isActiveMaster"].as_str(), health["numRegionServers"].as_u64()), (Some("true"), Some(1)));
+    assert_eq!(bean_of(master, "Master", "AssignmentManager")["ritCount"].as_u64(), Some(0));
+    assert_eq!(bean_of(master, "Master", "Snapshots")["SnapshotTime_num_ops"].as_u64(), Some(0));
+    assert!(bean(regions, "WAL")["appendCount"].as_u64().is_some_and(|count| count >= ROWS));
+    assert_eq!(bean(regions, "Server")["hlogFileCount"].as_u64(), Some(1));
+    for path in ["/rs-status?format=json", "/regionserver.jsp?format=json&filter=all"] {
+        let (status, tasks) = fetch(regions, path);
+        let tasks: Value = serde_json::from_str(&tasks).unwrap();
+        assert!(status == 200 && tasks.is_array(), "{path}: {tasks}");
+    }
 
     let (status, settings) = fetch(master, "/conf?name=hbase.rootdir");
     assert!(status == 200 && settings.contains("<name>hbase.rootdir</name>"), "{settings}");

@@ -441,3 +441,21 @@ impl RegionEvents for Events {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_under_way_is_told_until_it_is_done() {
+        let queue = Queue::default();
+        assert!(queue.push(Job::new("r")) && !queue.push(Job::new("r")), "once");
+        assert!(queue.running().is_empty());
+        let Some(job) = queue.pop() else { panic!("it was not stopped") };
+        let running = queue.running();
+        assert_eq!(running.iter().map(|(job, _)| job.region.as_str()).collect::<Vec<_>>(), ["r"]);
+        assert_eq!((queue.len(), queue.any(|job| job.region == "r")), (1, true));
+        queue.done(&job);
+        assert!(queue.running().is_empty() && queue.len() == 0);
+    }
+}

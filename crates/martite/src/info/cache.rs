@@ -1,6 +1,6 @@
 //! The block cache: size, look-ups by kind of block, what tables and families have in it.
 
-use martite_blockcache::Kind as BlockKind;
+use martite_blockcache::{Kind as BlockKind, Usage};
 use martite_catalog::TableName;
 use martite_regionserver::RegionServer;
 use martite_web::{Kind, Record};
@@ -45,8 +45,8 @@ pub fn put(server: &mut Record, regions: &RegionServer) {
     }
 }
 
-/// Bytes in the cache by table and family. What two daughters share of their parent's files is counted once.
-pub fn by_owner(regions: &RegionServer) -> BTreeMap<(TableName, String), u64> {
+/// What is in the cache by table and family. What two daughters share of their parent's files is counted once.
+pub fn by_owner(regions: &RegionServer) -> BTreeMap<(TableName, String), Usage> {
     let mut owners = HashMap::new();
     for region in regions.online.all() {
         for (_, store) in region.stores() {
@@ -56,20 +56,39 @@ pub fn by_owner(regions: &RegionServer) -> BTreeMap<(TableName, String), u64> {
             }
         }
     }
-    let mut used = BTreeMap::new();
-    for (file, bytes) in regions.ctx.stores.files.cache().usage_by_file() {
+    let mut used = BTreeMap::<_, Usage>::new();
+    for (file, of_file) in regions.ctx.stores.files.cache().usage_by_file() {
         if let Some(owner) = owners.get(&file) {
-            *used.entry(owner.clone()).or_insert(0) += bytes;
+            add(used.entry(owner.clone()).or_default(), &of_file);
         }
     }
     used
 }
 
+/// What is in the cache, by kind.
+pub fn by_kind(regions: &RegionServer) -> Usage {
+    let mut all = Usage::default();
+    regions.ctx.stores.files.cache().usage_by_file().iter().for_each(|(_, of_file)| add(&mut all, of_file));
+    all
+}
+
+fn add(sum: &mut Usage, more: &Usage) {
+    for (sum, more) in sum.iter_mut().zip(more) {
+        sum.blocks += more.blocks;
+        sum.bytes += more.bytes;
+    }
+}
+
 pub fn put_tables(tables: &mut Record, regions: &RegionServer) {
-    for ((table, family), bytes) in by_owner(regions) {
+    for ((table, family), usage) in by_owner(regions) {
         let (namespace, table, family) = (table.namespace(), table.qualifier(), family.as_str());
         let attribute = format!("Namespace_{namespace}_table_{table}_family_{family}_metric_blockCacheSize");
         let labels = [("namespace", namespace), ("table", table), ("family", family)];
+        let bytes: u64 = usage.iter().map(|used| used.bytes).sum();
         tables.push(Kind::Gauge, &attribute, "block_cache_usage_bytes", &labels, bytes as f64);
+        for (kind, used) in BlockKind::ALL.into_iter().zip(usage) {
+            let labels = [("namespace", namespace), ("table", table), ("family", family), ("kind", names(kind).1)];
+            tables.push(Kind::Gauge, "", "block_cache_usage_bytes_by_kind", &labels, used.bytes as f64);
+        }
     }
 }

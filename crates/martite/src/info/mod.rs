@@ -61,9 +61,23 @@ impl Listeners {
     /// Answers from now on; None: nobody listens.
     pub fn serve(self, shown: Shown) -> Result<Option<InfoServer>, Failure> {
         let shown = Arc::new(shown);
-        let master: Arc<dyn Source> = Arc::new(OfMaster(shown.clone()));
-        let regions: Arc<dyn Source> = Arc::new(OfRegionServer(shown));
-        let ports = [(self.master, master), (self.regionserver, regions)];
+        let to = |nth: usize, text: &str| shown.urls[nth].clone().map(|to| Link { to, text: text.to_owned() });
+        let master = Port {
+            shown: shown.clone(),
+            pages: pages::OF_MASTER,
+            other: to(1, "Region server"),
+            records: of_master,
+            // What a master does are procedures, which have a page.
+            tasks: |_| Vec::new(),
+        };
+        let regions = Port {
+            shown: shown.clone(),
+            pages: pages::OF_REGION_SERVER,
+            other: to(0, "Master"),
+            records: of_region_server,
+            tasks,
+        };
+        let ports = [(self.master, Arc::new(master) as Arc<dyn Source>), (self.regionserver, Arc::new(regions))];
         let ports: Vec<_> = ports.into_iter().filter_map(|(port, source)| Some((port?, source))).collect();
         if ports.is_empty() {
             return Ok(None);
@@ -108,104 +122,89 @@ impl Shown {
         };
         self.config.effective().into_iter().map(setting).collect()
     }
-
-    fn tabs(&self, pages: pages::Pages, other: (&Option<String>, &str)) -> Vec<Link> {
-        let other = other.0.as_ref().map(|url| Link { to: url.clone(), text: other.1.to_owned() });
-        pages::tabs(pages, other)
-    }
 }
 
-struct OfRegionServer(Arc<Shown>);
+/// What one port shows of it.
+struct Port {
+    shown: Arc<Shown>,
+    pages: pages::Pages,
+    /// To the other port's pages.
+    other: Option<Link>,
+    records: fn(&Shown) -> Vec<Record>,
+    tasks: fn(&Shown) -> Vec<Task>,
+}
 
-impl Source for OfRegionServer {
+impl Source for Port {
     fn records(&self) -> Vec<Record> {
-        let Shown { regions, regionserver, pool, reads, .. } = &*self.0;
-        let record = |sub| Record::new("RegionServer", sub, &regions.name.host);
-        let mut server = record("Server");
-        regions::server(&mut server, regions);
-        cache::put(&mut server, regions);
-        cluster::put_tags(&mut server, &self.0, &regions.name.to_string());
-        let mut wal = record("WAL");
-        regions::wal(&mut server, &mut wal, regions);
-        let mut ipc = record("IPC");
-        ipc::put(&mut ipc, regionserver);
-        ipc::put_pool(&mut ipc, pool);
-        let mut io = record("IO");
-        io.times("FsPReadTime", &reads.snapshot());
-        let (mut tables, mut latencies, mut each) = (record("Tables"), record("TableLatencies"), record("Regions"));
-        regions::tables(&mut tables, regions);
-        cache::put_tables(&mut tables, regions);
-        regions::latencies(&mut latencies, regions);
-        regions::regions(&mut each, regions);
-        let (mut quotas, mut refused) = (record("Quotas"), record("ThrottleExceptions"));
-        quotas::put(&mut quotas, regions);
-        quotas::put_refused(&mut refused, regions);
-        vec![server, wal, ipc, io, tables, latencies, each, quotas, refused]
+        (self.records)(&self.shown)
     }
 
     fn settings(&self) -> Vec<Setting> {
-        self.0.settings()
+        self.shown.settings()
     }
 
     fn tabs(&self) -> Vec<Link> {
-        self.0.tabs(pages::OF_REGION_SERVER, (&self.0.urls[0], "Master"))
+        pages::tabs(self.pages, self.other.clone())
     }
 
     fn view(&self, path: &str, asked: &Asked) -> Option<pages::Answer> {
-        pages::find(pages::OF_REGION_SERVER, path, &self.0, asked)
+        pages::find(self.pages, path, &self.shown, asked)
     }
 
     fn tasks(&self) -> Vec<Task> {
-        let task = |task: martite_proto::ServerTask| {
-            let started_ms = task.start_time();
-            Task { description: task.description, status: task.status, started_ms }
-        };
-        self.0.regions.tasks().into_iter().map(task).collect()
+        (self.tasks)(&self.shown)
     }
 
     fn sample(&self) {
-        self.0.sampler.look(&self.0);
+        self.shown.sampler.look(&self.shown);
     }
 }
 
-struct OfMaster(Arc<Shown>);
+fn of_region_server(shown: &Shown) -> Vec<Record> {
+    let Shown { regions, regionserver, pool, reads, .. } = shown;
+    let record = |sub| Record::new("RegionServer", sub, &regions.name.host);
+    let mut server = record("Server");
+    regions::server(&mut server, regions);
+    cache::put(&mut server, regions);
+    cluster::put_tags(&mut server, shown, &regions.name.to_string());
+    let mut wal = record("WAL");
+    regions::wal(&mut server, &mut wal, regions);
+    let mut ipc = record("IPC");
+    ipc::put(&mut ipc, regionserver);
+    ipc::put_pool(&mut ipc, pool);
+    let mut io = record("IO");
+    io.times("FsPReadTime", &reads.snapshot());
+    let (mut tables, mut latencies, mut each) = (record("Tables"), record("TableLatencies"), record("Regions"));
+    regions::tables(&mut tables, regions);
+    cache::put_tables(&mut tables, regions);
+    regions::latencies(&mut latencies, regions);
+    regions::regions(&mut each, regions);
+    let (mut quotas, mut refused) = (record("Quotas"), record("ThrottleExceptions"));
+    quotas::put(&mut quotas, regions);
+    quotas::put_refused(&mut refused, regions);
+    vec![server, wal, ipc, io, tables, latencies, each, quotas, refused]
+}
 
-impl Source for OfMaster {
-    fn records(&self) -> Vec<Record> {
-        let Shown { regions, master_rpc, master, .. } = &*self.0;
-        let record = |sub| Record::new("Master", sub, &regions.name.host);
-        let mut ipc = record("IPC");
-        ipc::put(&mut ipc, master_rpc);
-        let mut space = record("Quotas");
-        quotas::put_space(&mut space, &master.space_usage());
-        let (mut server, mut assignment) = (record("Server"), record("AssignmentManager"));
-        cluster::put(&mut server, &self.0);
-        cluster::put_assignment(&mut assignment, &self.0, regions.ctx.clock.now_ms());
-        let mut snapshots = record("Snapshots");
-        cluster::put_snapshots(&mut snapshots, &self.0);
-        vec![server, assignment, snapshots, ipc, space]
-    }
+fn of_master(shown: &Shown) -> Vec<Record> {
+    let record = |sub| Record::new("Master", sub, &shown.regions.name.host);
+    let mut ipc = record("IPC");
+    ipc::put(&mut ipc, &shown.master_rpc);
+    let mut space = record("Quotas");
+    quotas::put_space(&mut space, &shown.master.space_usage());
+    let (mut server, mut assignment, mut snapshots) =
+        (record("Server"), record("AssignmentManager"), record("Snapshots"));
+    cluster::put(&mut server, shown);
+    cluster::put_assignment(&mut assignment, shown, shown.regions.ctx.clock.now_ms());
+    cluster::put_snapshots(&mut snapshots, shown);
+    vec![server, assignment, snapshots, ipc, space]
+}
 
-    fn settings(&self) -> Vec<Setting> {
-        self.0.settings()
-    }
-
-    fn tabs(&self) -> Vec<Link> {
-        self.0.tabs(pages::OF_MASTER, (&self.0.urls[1], "Region server"))
-    }
-
-    fn view(&self, path: &str, asked: &Asked) -> Option<pages::Answer> {
-        pages::find(pages::OF_MASTER, path, &self.0, asked)
-    }
-
-    /// What the master does are procedures.
-    fn tasks(&self) -> Vec<Task> {
-        Vec::new()
-    }
-
-    fn sample(&self) {
-        self.0.sampler.look(&self.0);
-    }
+fn tasks(shown: &Shown) -> Vec<Task> {
+    let task = |task: martite_proto::ServerTask| {
+        let started_ms = task.start_time();
+        Task { description: task.description, status: task.status, started_ms }
+    };
+    shown.regions.tasks().into_iter().map(task).collect()
 }
 
 #[cfg(test)]

@@ -147,21 +147,29 @@ pub fn cache(shown: &Shown, _: &Asked) -> Answer {
             ]),
         );
     }
-    let mut kinds = Table::new("", &["Kind of block", "Asked for", "Found", "Share"]);
-    for (kind, of_kind) in Kind::ALL.into_iter().zip(stats.by_kind) {
+    let columns = ["Kind of block", "Blocks", "Bytes", "Asked for", "Found", "Share"];
+    let mut kinds = Table::new("", &columns);
+    for ((kind, of_kind), used) in Kind::ALL.into_iter().zip(stats.by_kind).zip(figures::by_kind(&shown.regions)) {
         let (hits, all) = (of_kind.hits, of_kind.hits + of_kind.misses);
         kinds.rows.push(vec![
             Cell::text(figures::names(kind).1),
+            Cell::Count(used.blocks),
+            Cell::Bytes(used.bytes),
             Cell::Count(all),
             Cell::Count(hits),
             Cell::Share(hits as f64, all as f64),
         ]);
     }
     view.add("By kind", Body::Table(kinds));
-    let mut owners = Table::new("Nothing is in the cache.", &["Table", "Family", "Bytes", "Of what is used"]);
-    for ((table, family), bytes) in figures::by_owner(&shown.regions) {
-        let name = Cell::text(table.as_str());
-        owners.rows.push(vec![name, Cell::code(family), Cell::Bytes(bytes), Cell::Share(bytes as f64, used as f64)]);
+    let columns = ["Table", "Family", "Blocks", "Bytes", "Data", "Index", "Bloom filters", "Meta", "Of what is used"];
+    let mut owners = Table::new("Nothing is in the cache.", &columns);
+    for ((table, family), usage) in figures::by_owner(&shown.regions) {
+        let bytes: u64 = usage.iter().map(|used| used.bytes).sum();
+        let mut row = vec![Cell::text(table.as_str()), Cell::code(family)];
+        row.extend([Cell::Count(usage.iter().map(|used| used.blocks).sum()), Cell::Bytes(bytes)]);
+        row.extend(usage.map(|used| Cell::Bytes(used.bytes)));
+        row.push(Cell::Share(bytes as f64, used as f64));
+        owners.rows.push(row);
     }
     view.add_noted(
         "By table and family",
