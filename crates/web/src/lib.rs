@@ -22,7 +22,7 @@ mod tasks;
 pub mod view;
 
 pub use conf::Setting;
-pub use history::{History, ROOM, STEP};
+pub use history::{History, STEP};
 pub use query::{Asked, encode};
 pub use record::{Figure, Kind, Record};
 pub use server::{InfoServer, Page};

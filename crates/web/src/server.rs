@@ -3,7 +3,7 @@
 use crate::{Asked, Refused, STEP, Source, conf, html, jmx, prometheus, tasks};
 use axum::Router;
 use axum::extract::{RawQuery, State};
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_FRAME_OPTIONS};
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
@@ -57,7 +57,12 @@ impl Page {
 impl IntoResponse for Page {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let headers = [(CONTENT_TYPE, self.content_type), (CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY")];
+        let headers = [
+            (CONTENT_TYPE, self.content_type),
+            (CONTENT_SECURITY_POLICY, POLICY),
+            (X_FRAME_OPTIONS, "DENY"),
+            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        ];
         (status, headers, self.body).into_response()
     }
 }

@@ -4,7 +4,7 @@ use super::{Shown, TIMED_METHODS};
 use crate::machine;
 use martite_metrics::{CallSnapshot, Snapshot};
 use martite_plot::{Timeline, Unit};
-use martite_web::{History, ROOM, STEP};
+use martite_web::{History, STEP};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -80,7 +80,8 @@ impl Sampler {
     fn plot(&self, title: &str, unit: Unit, series: &[(&str, String)]) -> Timeline {
         let state = self.0.lock();
         let lines = series.iter().map(|(name, series)| state.history.line(series, *name)).collect();
-        Timeline { title: title.to_owned(), step_s: STEP.as_secs() as u32, room: ROOM, lines, unit, stacked: false }
+        let (step_s, room) = (STEP.as_secs() as u32, state.history.room());
+        Timeline { title: title.to_owned(), step_s, room, lines, unit, stacked: false }
     }
 }
 

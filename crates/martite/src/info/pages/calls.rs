@@ -9,8 +9,8 @@ use martite_web::view::{Body, Cell, Table, View};
 const PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 99.9];
 
 pub fn page(shown: &Shown, _: &Asked) -> Answer {
-    let mut view = View::new("Calls", "Times since the server's start; the plots are of the last half an hour");
-    view.add("Last half an hour", Body::Plots(shown.sampler.of_calls()));
+    let mut view = View::new("Calls", "Times since the server's start; plots of the last half an hour at most");
+    view.add("Lately", Body::Plots(shown.sampler.of_calls()));
     view.add_noted(
         "By method",
         "From the read that brought a call until its answer was ready, and what of that it waited to be looked at, was worked on and waited for the disk.",

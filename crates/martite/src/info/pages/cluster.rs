@@ -13,7 +13,7 @@ pub fn page(shown: &Shown, _: &Asked) -> Answer {
     let (served, tables) = (served(shown), master.tables());
     let (system, of_users): (Vec<_>, Vec<_>) = tables.iter().partition(|table| table.descriptor.name().is_system());
     view.add("Region servers", Body::Table(servers(shown, &served)));
-    view.add("Last half an hour", Body::Plots(shown.sampler.of_calls()));
+    view.add("Calls", Body::Plots(shown.sampler.of_calls()));
     view.add("Tables", Body::Table(table_of(&of_users, &served, "There is no table yet.")));
     view.add("System tables", Body::Table(table_of(&system, &served, "")));
     let mut namespaces = Table::new("", &["Namespace", "Tables", "Settings"]);

@@ -12,8 +12,8 @@ pub fn page(shown: &Shown, _: &Asked) -> Answer {
     let regions = &shown.regions;
     let mut view = View::new("Region server", regions.name.to_string());
     view.add("Now", Body::Facts(facts(shown)));
-    view.add("Calls, last half an hour", Body::Plots(shown.sampler.of_calls()));
-    view.add("Server, last half an hour", Body::Plots(shown.sampler.of_server()));
+    view.add("Calls", Body::Plots(shown.sampler.of_calls()));
+    view.add("Server", Body::Plots(shown.sampler.of_server()));
     view.add("Background", Body::Table(tasks(shown)));
     view.add_noted(
         "Worker threads",
