@@ -79,6 +79,7 @@ fn add(sum: &mut Usage, more: &Usage) {
     }
 }
 
+/// The same as figures.
 pub fn put_tables(tables: &mut Record, regions: &RegionServer) {
     for ((table, family), usage) in by_owner(regions) {
         let (namespace, table, family) = (table.namespace(), table.qualifier(), family.as_str());

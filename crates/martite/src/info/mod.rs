@@ -105,7 +105,7 @@ pub struct Shown {
     pub reads: Arc<Histogram>,
     pub config: Arc<Config>,
     pub memory: Memory,
-    /// Where pages of the master and of the region server are; None: nowhere.
+    /// Addresses of the ports of master and region server, with a slash at the end; None: there is no port.
     pub urls: [Option<String>; 2],
     /// Host and port.
     pub zookeeper: String,
@@ -168,7 +168,7 @@ fn of_region_server(shown: &Shown) -> Vec<Record> {
     cache::put(&mut server, regions);
     cluster::put_tags(&mut server, shown, &regions.name.to_string());
     let mut wal = record("WAL");
-    regions::wal(&mut server, &mut wal, regions);
+    regions::log(&mut server, &mut wal, regions);
     let mut ipc = record("IPC");
     ipc::put(&mut ipc, regionserver);
     ipc::put_pool(&mut ipc, pool);

@@ -6,8 +6,8 @@ use martite_quota::{Key, Operation};
 use martite_regionserver::RegionServer;
 use martite_web::{Kind, Record};
 
-const OPERATIONS: [(&str, Operation); 4] =
-    [("get", Operation::Get), ("multi", Operation::Multi), ("scan", Operation::Scan), ("mutate", Operation::Mutate)];
+pub const OPERATIONS: [(&str, Operation); 4] =
+    [("Get", Operation::Get), ("Multi", Operation::Multi), ("Scan", Operation::Scan), ("Mutate", Operation::Mutate)];
 
 pub fn put(record: &mut Record, regions: &RegionServer) {
     record.gauge("numParkedCalls", regions.throttles.parked() as u64);
@@ -22,6 +22,7 @@ pub fn put(record: &mut Record, regions: &RegionServer) {
             if service.count() == 0 {
                 continue;
             }
+            let operation = &*operation.to_lowercase();
             let labels = [("user", &*key.user), ("table", &*key.table), ("operation", operation)];
             for (part, snapshot) in [("Queue", queue), ("Parked", parked), ("Service", service)] {
                 let series = format!("quota_{}_time", part.to_lowercase());

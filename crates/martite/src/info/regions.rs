@@ -1,6 +1,7 @@
 //! Regions and tables: what they hold, what they were asked, how long that took.
 
-use martite_region::{Load, Region};
+use martite_metrics::Histogram;
+use martite_region::{Load, Region, TableTimes};
 use martite_regionserver::RegionServer;
 use martite_web::{Kind, Record};
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ impl Sum {
 pub fn server(server: &mut Record, regions: &RegionServer) {
     let all = regions.online.all();
     let (mut sum, mut root_index, mut index, mut bloom, mut heap) = (Sum::default(), 0, 0, 0, 0);
-    let (mut passed, mut failed) = (0, 0);
+    let (mut passed, mut failed, mut blocked, mut flushed, mut compacted) = (0, 0, 0, 0, 0);
     for region in &all {
         let load = region.load();
         sum.add(&load);
@@ -55,6 +56,12 @@ pub fn server(server: &mut Record, regions: &RegionServer) {
         heap += load.memstore_heap_bytes;
         passed += region.counters.check_and_mutate_passed.load(Relaxed);
         failed += region.counters.check_and_mutate_failed.load(Relaxed);
+        blocked += region.counters.blocked_requests.load(Relaxed);
+        for (_, store) in region.stores() {
+            let counters = store.counters();
+            flushed += counters.flushed_bytes;
+            compacted += counters.compacted_bytes;
+        }
     }
     server.gauge("regionCount", all.len() as u64);
     server.gauge("averageRegionSize", sum.file_bytes.checked_div(all.len() as u64).unwrap_or(0));
@@ -65,6 +72,14 @@ pub fn server(server: &mut Record, regions: &RegionServer) {
     server.gauge("staticBloomSize", bloom);
     server.counter("checkMutatePassedCount", passed);
     server.counter("checkMutateFailedCount", failed);
+    server.counter("blockedRequestCount", blocked);
+    server.counter("flushedOutputBytes", flushed);
+    server.counter("compactedOutputBytes", compacted);
+    server.gauge("flushQueueLength", regions.background.flushes_waiting() as u64);
+    server.gauge("compactionQueueLength", regions.background.compactions_waiting() as u64);
+    server.gauge("regionServerStartTime", regions.name.start_code.unsigned_abs());
+    // All files are on this machine.
+    server.gauge("percentFilesLocal", 100);
     let stats = &regions.stats;
     server.counter("totalRequestCount", stats.requests());
     server.counter("rpcGetRequestCount", stats.get.get());
@@ -73,32 +88,15 @@ pub fn server(server: &mut Record, regions: &RegionServer) {
     server.counter("rpcMutateRequestCount", stats.mutate.get());
 }
 
-/// The log, and what is done in the background.
-pub fn wal(server: &mut Record, wal: &mut Record, regions: &RegionServer) {
+/// The log.
+pub fn log(server: &mut Record, wal: &mut Record, regions: &RegionServer) {
     let stats = regions.ctx.wal.stats();
     server.gauge("hlogFileCount", stats.files as u64);
     server.gauge("hlogFileSize", stats.size_bytes);
     wal.counter("appendCount", stats.appends);
     wal.counter("writtenBytes", stats.appended_bytes);
     wal.counter("rollRequest", stats.rolls);
-    wal.push(Kind::Counter, "syncCount", "", &[], stats.syncs as f64);
-    server.gauge("flushQueueLength", regions.background.flushes_waiting() as u64);
-    server.gauge("compactionQueueLength", regions.background.compactions_waiting() as u64);
-    server.gauge("regionServerStartTime", regions.name.start_code.unsigned_abs());
-    // All files are on this machine.
-    server.gauge("percentFilesLocal", 100);
-    let mut sum = [0; 3];
-    for region in regions.online.all() {
-        sum[2] += region.counters.blocked_requests.load(Relaxed);
-        for (_, store) in region.stores() {
-            let counters = store.counters();
-            sum[0] += counters.flushed_bytes;
-            sum[1] += counters.compacted_bytes;
-        }
-    }
-    for (name, value) in ["flushedOutputBytes", "compactedOutputBytes", "blockedRequestCount"].into_iter().zip(sum) {
-        server.counter(name, value);
-    }
+    wal.counter("syncCount", stats.syncs);
 }
 
 pub fn tables(tables: &mut Record, regions: &RegionServer) {
@@ -135,11 +133,16 @@ fn put_region(record: &mut Record, region: &Region) {
     }
 }
 
+/// The times of a table's calls by method.
+pub fn by_method(times: &TableTimes) -> [(&'static str, &Histogram); 4] {
+    [("Get", &times.get), ("Multi", &times.multi), ("Scan", &times.scan), ("Mutate", &times.mutate)]
+}
+
 pub fn latencies(record: &mut Record, regions: &RegionServer) {
     for (name, times) in regions.online.tables.all() {
         let (namespace, table) = name.split_once(':').unwrap_or(("default", &name));
-        let methods = [("get", &times.get), ("multi", &times.multi), ("scan", &times.scan), ("mutate", &times.mutate)];
-        for (method, times) in methods {
+        for (method, times) in by_method(&times) {
+            let method = &*method.to_lowercase();
             let base = format!("Namespace_{namespace}_table_{table}_metric_{method}Time");
             let labels = [("namespace", namespace), ("table", table), ("method", method)];
             record.labelled_times(&base, "table_call_time", &labels, &times.snapshot());

@@ -325,7 +325,9 @@ impl Executor {
                         proto.result = (!result.is_empty()).then_some(result);
                         proto.state_data = None;
                     });
-                    self.note_time(id, body.class());
+                    if done.is_ok() {
+                        self.note_time(id, body.class());
+                    }
                     break done;
                 }
                 Err(error) => {

@@ -2,6 +2,7 @@
 
 use super::Answer;
 use crate::info::Shown;
+use crate::info::regions::by_method;
 use martite_metrics::{CallSnapshot, Snapshot};
 use martite_web::Asked;
 use martite_web::view::{Body, Cell, Table, View};
@@ -53,9 +54,7 @@ fn tables(shown: &Shown) -> Table {
     let mut table =
         Table::new("No table was asked yet.", &["Table", "Method", "Calls", "p50", "p95", "p99", "p99.9", "Longest"]);
     for (name, times) in shown.regions.online.tables.all() {
-        for (method, times) in
-            [("Get", &times.get), ("Multi", &times.multi), ("Scan", &times.scan), ("Mutate", &times.mutate)]
-        {
+        for (method, times) in by_method(&times) {
             let times = times.snapshot();
             if times.count() > 0 {
                 let mut row = vec![Cell::text(&name), Cell::text(method)];

@@ -3,8 +3,9 @@
 use super::Answer;
 use super::calls::summary;
 use crate::info::Shown;
+use crate::info::quotas::OPERATIONS;
 use martite_quota::space::Usage;
-use martite_quota::{Operation, Priority, all_limits};
+use martite_quota::{Priority, all_limits};
 use martite_web::Asked;
 use martite_web::view::{Body, Cell, Table, Tone, View};
 
@@ -68,9 +69,6 @@ fn space(shown: &Shown) -> Table {
     table.rows.extend(usage.namespaces.iter().map(|(name, usage)| row(format!("NAMESPACE => {name}"), usage)));
     table
 }
-
-const OPERATIONS: [(&str, Operation); 4] =
-    [("Get", Operation::Get), ("Multi", Operation::Multi), ("Scan", Operation::Scan), ("Mutate", Operation::Mutate)];
 
 /// The page of the region server: what users under limits had.
 pub fn usage(shown: &Shown, _: &Asked) -> Answer {

@@ -74,7 +74,9 @@ const MOST: usize = 1000;
 fn part<'a, T>(all: &'a [T], asked: &Asked) -> Result<(&'a [T], String), Refused> {
     let from = number(asked, "from", 0)?.min(all.len());
     let to = all.len().min(from + MOST);
-    let note = if to - from == all.len() {
+    let note = if from == to && !all.is_empty() {
+        format!("There are {}, all of them before those that were asked for.", all.len())
+    } else if to - from == all.len() {
         String::new()
     } else {
         format!("{} to {to} of {}; from=N in the address shows those from the Nth on.", from + 1, all.len())
@@ -105,7 +107,8 @@ mod tests {
         let (last, note) = part(&all, &of("from=2000")).unwrap();
         assert_eq!((last.len(), last[0]), (500, 2000));
         assert!(note.starts_with("2001 to 2500 of 2500;"), "{note}");
-        assert_eq!(part(&all, &of("from=9999")).unwrap().0.len(), 0);
+        let (none, note) = part(&all, &of("from=9999")).unwrap();
+        assert_eq!((none.len(), &*note), (0, "There are 2500, all of them before those that were asked for."));
         assert_eq!(part(&all[..3], &of("")).unwrap(), (&all[..3], String::new()));
         assert_eq!(part(&all, &of("from=-1")), Err(Refused::Wrong("from: -1 is no whole number".to_owned())));
     }

@@ -138,9 +138,9 @@ pub fn compaction(load: &Load) -> Cell {
     Cell::Tone(Tone::Busy, format!("{state}, {:.0} %", done * 100.0))
 }
 
-/// Of a region's page.
+/// Of a region's page, behind the address of the region server's port.
 pub fn path(encoded: &str) -> String {
-    format!("/region.jsp?name={encoded}")
+    format!("region.jsp?name={encoded}")
 }
 
 /// Of a region's ends; the empty one is the table's.

@@ -73,10 +73,8 @@ fn regions(shown: &Shown, some: &[RegionOverview], served: &Served) -> Table {
         let load = served.get(encoded).map(|region| region.load());
         let of = |figure: fn(&Load) -> Cell| load.as_ref().map_or(Cell::None, figure);
         let url = shown.urls[1].as_ref().filter(|_| load.is_some());
-        let name = url.map_or_else(
-            || Cell::code(encoded),
-            |url| Cell::link(format!("{}{}", url.trim_end_matches('/'), path(encoded)), encoded),
-        );
+        let name =
+            url.map_or_else(|| Cell::code(encoded), |url| Cell::link(format!("{url}{}", path(encoded)), encoded));
         let is_open = region.state == martite_catalog::RegionState::Open;
         let tone = if is_open || !region.is_live { Tone::Good } else { Tone::Busy };
         table.rows.push(vec![
