@@ -12,7 +12,7 @@
 //! ```
 //! The parts are those of a full cache; while there is room, every block stays. The policy is S3-FIFO: a scan that reads each block once passes through the small queue, and what is read again and
 //! again stays. Blocks are shared by reference count: an evicted one lives on with whoever holds it. Data blocks that go
-//! out are offered to the [`tier`] below, if there is one.
+//! out, or to main, are offered to the [`tier`] below, if there is one, and before a stop those that are here.
 #![forbid(unsafe_code)]
 
 pub mod budget;
@@ -96,10 +96,10 @@ struct Shared<V> {
 
 impl<V: Send + Sync + 'static> Shared<V> {
     /// Behind the lock.
-    fn let_go(&self, evicted: Vec<Out<V>>) {
+    fn let_go(&self, out: Vec<Out<V>>) {
         let Some(tier) = &self.tier else { return };
-        for Out { value, evicted } in evicted {
-            if let Some((file, offset)) = evicted {
+        for Out { value, below } in out {
+            if let Some((file, offset)) = below {
                 tier.offer(file, offset, &value);
             }
         }
@@ -121,6 +121,19 @@ impl<V: Send + Sync + 'static> BlockCache<V> {
 
     pub fn tier(&self) -> Option<&Arc<Tier<V>>> {
         self.shared.tier.as_ref()
+    }
+
+    /// Copies the data blocks that are in memory into the tier, the most wanted first, and waits for it: before a stop.
+    pub fn hand_down(&self) {
+        let Some(tier) = self.tier() else { return };
+        let files: Vec<_> = self.files.read().values().cloned().collect();
+        let mut blocks = Vec::new();
+        for file in &files {
+            let of_file = file.table.blocks(|slot| slot.is_of(Kind::Data).then(|| queues::heat_of(slot)));
+            blocks.extend(of_file.into_iter().filter_map(|(offset, heat)| Some((heat?, file, offset))));
+        }
+        blocks.sort_by_key(|(heat, ..)| std::cmp::Reverse(*heat));
+        tier.take_all(blocks.into_iter().filter_map(|(_, file, offset)| Some((file.id, offset, file.peek(offset)?))));
     }
 
     /// The blocks of a file: for those who look up many of them.

@@ -62,17 +62,18 @@ pub(crate) struct Queues<V> {
     passed: u32,
 }
 
-/// A block that is out of the cache; to be dropped behind the lock.
+/// A block that is out of the cache, to be dropped behind the lock, or wanted below as well.
 pub(crate) struct Out<V> {
     pub(crate) value: Arc<V>,
-    /// Data that had to make room for others.
-    pub(crate) evicted: Option<Key>,
+    /// Data that the tier below should have: it had to make room for others, or has just proved worth keeping, and would be
+    /// missed after a crash.
+    pub(crate) below: Option<Key>,
 }
 
 type Evicted<V> = Vec<Out<V>>;
 
 fn replaced<V>(value: Arc<V>) -> Out<V> {
-    Out { value, evicted: None }
+    Out { value, below: None }
 }
 
 impl<V> Queues<V> {
@@ -212,9 +213,12 @@ impl<V> Queues<V> {
             let weight = slot.weight();
             self.queues[place as usize].bytes -= weight;
             self.queues[to as usize].bytes += weight;
+            let proved = place == Place::Small;
+            let value = proved.then(|| item.table.peek(item.offset)).flatten();
+            let below = Some((item.table.file, item.offset));
             drop(slot);
             self.queues[to as usize].items.push_back(item);
-            return None;
+            return value.map(|value| Out { value, below });
         }
         if place == Place::Small {
             // 0 says "never".
@@ -224,7 +228,7 @@ impl<V> Queues<V> {
         let (value, weight) = item.table.take(&slot)?;
         self.account_removed(place, weight);
         self.evictions += 1;
-        Some(Out { value, evicted: (place != Place::Meta).then_some((item.table.file, item.offset)) })
+        Some(Out { value, below: (place != Place::Meta).then_some((item.table.file, item.offset)) })
     }
 
     fn drop_stale_items(&mut self) {

@@ -104,6 +104,9 @@ impl<V> Slot<V> {
     pub(crate) fn set_place(&self, place: u8) {
         self.place.store(place, Relaxed);
     }
+    pub(crate) fn is_of(&self, kind: Kind) -> bool {
+        self.kind.load(Relaxed) == kind as u8
+    }
     pub(crate) fn weight(&self) -> u64 {
         u64::from(self.weight.load(Relaxed))
     }

@@ -105,7 +105,7 @@ options! {
     GLOBAL_MEMSTORE_LOWER_LIMIT: Decimal = "hbase.regionserver.global.memstore.size.lower.limit", [], "0.95", start, "Share of that from which memstores are flushed.";
     BLOCK_CACHE_SIZE: Decimal = "hfile.block.cache.size", [], "0.4", start, "Share of the memory for cached blocks.";
     BUCKETCACHE_IOENGINE: Text = "hbase.bucketcache.ioengine", [], "", start, "Second tier of the cache: offheap (in memory), file:path, files:path,path… or mmap:path (as file:).";
-    BUCKETCACHE_PERSISTENT_PATH: Text = "hbase.bucketcache.persistent.path", [], "", start, "File for the index of a second tier in files, from a stop to the next start; empty: the tier is empty after a start.";
+    BUCKETCACHE_PERSISTENT_PATH: Text = "hbase.bucketcache.persistent.path", [], "", start, "File for the index of a second tier in files, by which the next start finds its blocks again, after a crash, too; empty: the tier is empty after a start.";
     BUCKETCACHE_ERRORS_TOLERATED: Millis = "hbase.bucketcache.ioengine.errors.tolerated.duration", [], "60000", start, "Time of nothing but I/O errors after which a second tier in files is switched off.";
     BUCKETCACHE_SIZE: Decimal = "hbase.bucketcache.size", [], "0", start, "Size of the second tier in MiB; in memory, below 1: share of the memory.";
 }

@@ -8,7 +8,7 @@ use crate::nodes::Nodes;
 use crate::reads::TimedFs;
 use crate::{Failure, allocator, args, exit, lock, logging, machine, settings, ssd_tier};
 use martite_blockcache::BlockCache;
-use martite_blockcache::tier::{Tier, TierContext};
+use martite_blockcache::tier::TierContext;
 use martite_catalog::{Layout, ServerName};
 use martite_config::{Config, keys};
 use martite_env::{Clock, FileSystem, LocalFs, OsRandom, SystemClock};
@@ -36,7 +36,7 @@ pub const HBASE_VERSION: &str = "2.6.4";
 /// The parts of a running server, in the order in which they started.
 struct Running {
     wal: Arc<Wal>,
-    tier: Option<Arc<Tier<Block>>>,
+    cache: Arc<BlockCache<Block>>,
     keeper: Keeper,
     regions: Arc<RegionServer>,
     master: Arc<Master>,
@@ -106,11 +106,10 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>, listeners: Liste
     let master_cell = Arc::new(OnceLock::new());
     let link = Arc::new(Link { master: master_cell.clone(), ends: ends.clone() });
     let cache = block_cache(&config, fs.clone(), clock.clone())?;
-    let tier = cache.tier().cloned();
     let keeper = Keeper::start(settings::memory(&config), cache.clone()).map_err(|e| Failure::of("memory", e))?;
     let info_ports = listeners.ports();
     let reads = Arc::new(Histogram::default());
-    let stores = store_context(&config, &fs, cache, root, &reads);
+    let stores = store_context(&config, &fs, cache.clone(), root, &reads);
     let options = settings::region_server(&config, &settings::memory(&config), info_ports[1]);
     let background = Arc::new(Background::default());
     let ctx = region_context(&config, stores, clock.clone(), &wal, &name, background.clone());
@@ -150,7 +149,7 @@ fn start(config: Config, root: &Path, ends: &mpsc::Sender<End>, listeners: Liste
         zookeeper: format!("{}:{}", name.host, ports.zookeeper.local_addr().port()),
         sampler: Sampler::default(),
     })?;
-    Ok(Running { wal, tier, keeper, regions, master, nodes, ports, info, info_ports, shards })
+    Ok(Running { wal, cache, keeper, regions, master, nodes, ports, info, info_ports, shards })
 }
 
 /// A name that is set, or another.
@@ -324,9 +323,10 @@ fn stop(running: Running, end: End) -> Result<(), Failure> {
     running.shards.runtime().block_on(async {
         tokio::join!(master.shutdown(), regionserver.shutdown());
     });
+    running.cache.hand_down();
     running.regions.stop();
     running.keeper.stop();
-    if let Some(tier) = running.tier {
+    if let Some(tier) = running.cache.tier() {
         tier.stop();
     }
     running.wal.close().map_err(|e| Failure::of("closing the log", e))?;

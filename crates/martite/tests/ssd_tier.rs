@@ -6,7 +6,9 @@ use martite_testkit::{Admin, Server, Table, TestError};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+const BINARY: &str = env!("CARGO_BIN_EXE_martite");
 const ROWS: u8 = 40;
+const SYSTEM_FILES: u64 = 4;
 
 fn row(i: u8) -> Vec<u8> {
     format!("row{i:02}").into_bytes()
@@ -59,14 +61,18 @@ impl Rig {
         ]
     }
 
-    /// One run of the server: what it says of the tier when it stops.
-    fn run(&self, work: impl AsyncFnOnce(&Server) -> Result<(), TestError>) -> String {
-        let (binary, data) = (Path::new(env!("CARGO_BIN_EXE_martite")), self.path("data"));
+    /// A server that has done its work.
+    fn serve(&self, work: impl AsyncFnOnce(&Server) -> Result<(), TestError>) -> Server {
         let settings = self.settings();
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        let server = Server::start(binary, &data, &settings).unwrap();
+        let server = Server::start(Path::new(BINARY), &self.path("data"), &settings).unwrap();
         self.runtime.block_on(work(&server)).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(server.stop(binary, &data).unwrap(), 0);
+        server
+    }
+
+    /// One run of the server: what it says of the tier when it stops.
+    fn run(&self, work: impl AsyncFnOnce(&Server) -> Result<(), TestError>) -> String {
+        assert_eq!(self.serve(work).stop(Path::new(BINARY), &self.path("data")).unwrap(), 0);
         let log = std::fs::read_to_string(self.path("data.log")).unwrap();
         let line = log.lines().rev().find(|line| line.contains("cache files are closed"));
         line.expect("a line about the cache files").to_owned()
@@ -80,7 +86,7 @@ fn count(line: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn a_server_with_cache_files_is_right_and_warm_after_a_restart() {
+fn a_server_with_cache_files_is_right_and_warm_after_a_restart_and_after_a_crash() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let rig = Rig { folder: tempfile::tempdir().unwrap(), runtime };
     rig.run(fill);
@@ -89,6 +95,13 @@ fn a_server_with_cache_files_is_right_and_warm_after_a_restart() {
     assert!(count(&first, "writes") >= rows - 5 && count(&first, "hits") > rows / 2, "{first}");
     let warm = rig.run(read);
     assert!(count(&warm, "hits") >= 2 * rows && count(&warm, "checksum_failures") == 0, "{warm}");
+    // What was in memory, too, but not what system tables wrote when the server stopped.
+    assert!(count(&warm, "misses") <= SYSTEM_FILES, "{warm}");
+
+    rig.serve(read).kill().unwrap();
+    let killed = rig.run(read);
+    assert!(count(&killed, "hits") >= 2 * rows && count(&killed, "checksum_failures") == 0, "{killed}");
+    assert!(count(&killed, "misses") <= SYSTEM_FILES, "{killed}");
 
     // Bytes all over the first file.
     let mut slab = std::fs::read(rig.path("slab1")).unwrap();
@@ -103,7 +116,7 @@ fn a_server_with_cache_files_is_right_and_warm_after_a_restart() {
 
     // Not a file of ours: left as it is.
     std::fs::write(rig.path("slab1"), b"precious").unwrap();
-    let start = Command::new(env!("CARGO_BIN_EXE_martite"))
+    let start = Command::new(BINARY)
         .args(["start", "--zookeeper-port=0", "--master-port=0", "--regionserver-port=0", "--data"])
         .arg(rig.path("data"))
         .args(rig.settings())

@@ -61,6 +61,7 @@ impl Index {
         removed
     }
 
+    #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, &Entry)> {
         let of_file = |(file, blocks): (&FileName, _)| (*file, blocks);
         self.files.iter().map(of_file).flat_map(|(file, blocks): (FileName, &Map<u64, Entry>)| {

@@ -6,13 +6,14 @@
 //!
 //! slab    | segment | segment | segment | …     written one after the other, in a circle (segments.rs); what was read
 //!                                               since is written again when its segment is emptied
-//! index   in memory; in a file between a clean stop and the next start (saved.rs)
+//! index   in memory; what is in which segment in a file, too (saved.rs, journal.rs): for the next start
 //! ```
 //! Nothing here is the only copy of anything, so nothing is synced, and nothing is believed: a record says which block of
 //! which file it is (record.rs), and one that does not, or is damaged, is a miss. Errors of the device that go on for too
 //! long switch the tier off.
 
 mod index;
+mod journal;
 mod record;
 mod saved;
 mod segments;
@@ -23,6 +24,7 @@ mod tests;
 mod writer;
 
 use index::Index;
+use journal::Journal;
 use martite_env::{Clock, FileSystem, Random};
 use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use saved::Shape;
@@ -76,6 +78,8 @@ const FEWEST_SEGMENTS: u64 = 4;
 const SMALLEST_SEGMENT: u64 = 256 << 10;
 const LARGEST_SEGMENT: u64 = 8 << 20;
 const QUEUE_BYTES: u64 = 16 << 20;
+/// A stop does not wait longer for blocks in memory to be written.
+const LONGEST_STOP: Duration = Duration::from_secs(10);
 
 impl TierOptions {
     pub fn new(paths: Vec<PathBuf>, capacity_bytes: u64) -> TierOptions {
@@ -162,8 +166,13 @@ impl<V: Send + Sync + 'static> Tier<V> {
         let count = u32::try_from(count).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let keep = options.index.is_some();
         let slab = Slab::open(&*ctx.fs, &options.paths, (count, options.segment_bytes), keep, &*ctx.random)?;
-        let kept = options.index.as_deref().and_then(|path| take_index(&*ctx.fs, path, slab.shape()));
+        let kept = options.index.as_deref().and_then(|path| read_index(&*ctx.fs, path, slab.shape()));
         let (segments, index) = kept.unwrap_or_else(|| (Segments::new(count, options.segment_bytes), Index::default()));
+        let journal = options.index.as_deref().and_then(|path| {
+            let whole = saved::whole(slab.shape(), &segments, &index);
+            let failed = |error| tracing::warn!(%error, "index of the cache files cannot be written");
+            Journal::begin(ctx.fs.clone(), path, &whole).map_err(failed).ok()
+        });
         let inner = Arc::new(Inner {
             slab,
             state: Mutex::new(State::new(segments, index)),
@@ -175,7 +184,7 @@ impl<V: Send + Sync + 'static> Tier<V> {
             ctx,
         });
         let of_thread = inner.clone();
-        let writer = std::thread::Builder::new().name("ssd-tier".to_owned()).spawn(move || of_thread.run())?;
+        let writer = std::thread::Builder::new().name("ssd-tier".to_owned()).spawn(move || of_thread.run(journal))?;
         Ok(Arc::new(Tier { inner, writer: Mutex::new(Some(writer)) }))
     }
 
@@ -187,8 +196,13 @@ impl<V: Send + Sync + 'static> Tier<V> {
     /// The file is no longer open; `is_gone`: and never will be, so that its blocks leave.
     pub fn close_file(&self, id: u64, is_gone: bool) {
         let Some(name) = self.inner.names.write().remove(&id) else { return };
-        if is_gone {
-            self.inner.lock().remove_file(&name);
+        if !is_gone {
+            return;
+        }
+        let mut state = self.inner.lock();
+        if state.remove_file(&name) && self.inner.options.index.is_some() {
+            state.gone.push(name);
+            self.inner.work.notify_one();
         }
     }
 
@@ -236,14 +250,39 @@ impl<V: Send + Sync + 'static> Tier<V> {
         self.inner.work.notify_one();
     }
 
+    /// Takes blocks of files that are open until they are written: as many as half of the files has room for, so that they
+    /// leave what is there alone, and for no longer than [`LONGEST_STOP`].
+    pub(crate) fn take_all(&self, blocks: impl Iterator<Item = (u64, u64, Arc<V>)>) {
+        let clock = &self.inner.ctx.clock;
+        let begun = clock.monotonic();
+        let (before, mut taken, mut unsettled) = (self.stats(), 0, 0);
+        for (file, offset, value) in blocks {
+            let bytes = (self.inner.view)(&value).payload.len() as u64;
+            taken += bytes;
+            let late = clock.monotonic().saturating_sub(begun) > LONGEST_STOP;
+            if taken > before.capacity_bytes / 2 || late || self.stats().is_off {
+                break;
+            }
+            unsettled += bytes;
+            if unsettled > self.inner.options.queue_bytes / 2 {
+                self.settle();
+                unsettled = bytes;
+            }
+            self.offer(file, offset, &value);
+        }
+        self.settle();
+        let blocks = self.stats().writes - before.writes;
+        tracing::info!(blocks, "blocks in memory were written to the cache files");
+    }
+
     pub fn stats(&self) -> TierStats {
         self.inner.lock().stats()
     }
 
-    /// Waits until everything that was offered is written.
+    /// Waits until everything that was offered is written, and the journal knows which files are gone.
     pub fn settle(&self) {
         let mut state = self.inner.lock();
-        while !state.pending.is_empty() {
+        while !state.is_settled() {
             self.inner.idle.wait(&mut state);
         }
     }
@@ -266,16 +305,13 @@ impl<V: Send + Sync + 'static> Tier<V> {
             "cache files are closed"
         );
         let Some(path) = &self.inner.options.index else { return };
-        let state = self.inner.lock();
-        if state.is_off {
+        if stats.is_off {
             return;
         }
-        let bytes = saved::encode(self.inner.slab.shape(), &state.segments, &state.index);
-        let blocks = state.index.blocks();
-        drop(state);
-        match self.inner.ctx.fs.write_atomic(path, &bytes) {
+        let blocks = self.inner.lock().index.blocks();
+        match self.inner.ctx.fs.write_atomic(path, &self.inner.whole()) {
             Ok(()) => tracing::info!(path = %path.display(), blocks, "index of the cache files was written"),
-            Err(error) => tracing::warn!(%error, "index of the cache files was not written: the next start is cold"),
+            Err(error) => tracing::warn!(%error, "index of the cache files was not written: the next start is colder"),
         }
     }
 
@@ -305,6 +341,12 @@ enum Read<V> {
 impl<V> Inner<V> {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<V>> {
         self.state.lock()
+    }
+
+    /// The index as its file has it.
+    pub(crate) fn whole(&self) -> Vec<u8> {
+        let state = self.lock();
+        saved::whole(self.slab.shape(), &state.segments, &state.index)
     }
 
     fn key(&self, file: u64, offset: u64) -> Option<Key> {
@@ -359,8 +401,8 @@ impl<V> Inner<V> {
     }
 }
 
-/// Reads the index that the last stop left, and takes it away: it is true only until something is written.
-fn take_index(fs: &dyn FileSystem, path: &Path, shape: &Shape) -> Option<(Segments, Index)> {
+/// Reads the index that the last run left.
+fn read_index(fs: &dyn FileSystem, path: &Path, shape: &Shape) -> Option<(Segments, Index)> {
     let bytes = match fs.read(path) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -368,9 +410,6 @@ fn take_index(fs: &dyn FileSystem, path: &Path, shape: &Shape) -> Option<(Segmen
             return None;
         }
     };
-    if let Err(error) = fs.remove_file(path) {
-        tracing::warn!(%error, "old index of the cache files stays");
-    }
     match saved::decode(&bytes, shape) {
         Ok((segments, index)) => {
             tracing::info!(path = %path.display(), blocks = index.blocks(), "index of the cache files was read");

@@ -77,6 +77,15 @@ impl Segments {
         self.filled.iter().chain(&self.open).map(|number| (*number, self.all[*number as usize].used_bytes))
     }
 
+    /// What was written into a segment; some of it may have gone or be elsewhere now, some may be there twice.
+    pub(crate) fn blocks(&self, number: u32) -> &[Key] {
+        self.all.get(number as usize).map_or(&[], |segment| &segment.blocks)
+    }
+    /// The segment that is being written, and its used bytes.
+    pub(crate) fn open(&self) -> Option<(u32, u32)> {
+        self.open.map(|number| (number, self.all[number as usize].used_bytes))
+    }
+
     /// Room for a record; None if it is longer than a segment, or if a segment must be emptied first.
     pub(crate) fn room(&mut self, len: u32) -> Option<Place> {
         if let Some(place) = self.room_in_open(len) {

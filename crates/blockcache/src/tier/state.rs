@@ -17,6 +17,8 @@ pub(crate) struct State<V> {
     pub index: Index,
     pub segments: Segments,
     pub pending: Pending<V>,
+    /// Files that are gone, of which the journal does not know yet.
+    pub gone: Vec<FileName>,
     pub stats: TierStats,
     /// Given up: the files cannot be read or written.
     pub is_off: bool,
@@ -74,6 +76,7 @@ impl<V> State<V> {
             index,
             segments,
             pending: Pending { order: VecDeque::new(), values: HashMap::default(), bytes: 0 },
+            gone: Vec::new(),
             stats: TierStats::default(),
             is_off: false,
             is_stopping: false,
@@ -99,17 +102,26 @@ impl<V> State<V> {
         removed.inspect(|entry| self.segments.remove(entry.place, entry.len)).is_some()
     }
 
-    pub(crate) fn remove_file(&mut self, file: &FileName) {
+    /// Whether there was anything of it in the files.
+    pub(crate) fn remove_file(&mut self, file: &FileName) -> bool {
         self.pending.remove_file(file);
-        for entry in self.index.remove_file(file) {
+        let removed = self.index.remove_file(file);
+        for entry in &removed {
             self.segments.remove(entry.place, entry.len);
         }
+        !removed.is_empty()
+    }
+
+    /// Nothing is left to be written, nor to be told to the journal.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.pending.is_empty() && self.gone.is_empty()
     }
 
     /// Forgets everything, for good.
     pub(crate) fn switch_off(&mut self) {
         self.is_off = true;
         self.index = Index::default();
+        self.gone = Vec::new();
         self.segments = Segments::new(self.segments.count(), self.segments.segment_bytes());
         self.pending = Pending { order: VecDeque::new(), values: HashMap::default(), bytes: 0 };
     }

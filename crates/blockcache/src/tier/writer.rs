@@ -1,26 +1,40 @@
-//! The thread that writes: takes blocks from the queue, finds room for them, empties segments.
+//! The thread that writes: takes blocks from the queue, finds room for them, empties segments, keeps the journal.
 
+use super::journal::Journal;
 use super::record;
 use super::segments::Place;
-use super::{Inner, Key};
+use super::{Inner, Key, saved};
 use std::sync::Arc;
+
+/// What is to be done next.
+enum Next<V> {
+    Write(Key, Arc<V>),
+    /// Files are gone.
+    Note,
+}
 
 impl<V> Inner<V> {
     /// Until the tier stops and everything is written.
-    pub(super) fn run(&self) {
+    pub(super) fn run(&self, mut journal: Option<Journal>) {
         let mut record = Vec::new();
-        while let Some((key, value)) = self.next() {
-            self.write(&key, &value, &mut record);
+        while let Some(next) = self.next() {
+            match next {
+                Next::Write(key, value) => self.write(&key, &value, &mut record, &mut journal),
+                Next::Note => self.note_gone(&mut journal),
+            }
         }
     }
 
-    fn next(&self) -> Option<(Key, Arc<V>)> {
+    fn next(&self) -> Option<Next<V>> {
         let mut state = self.lock();
         loop {
-            if let Some(next) = state.pending.next() {
-                return Some(next);
+            if !state.gone.is_empty() {
+                return Some(Next::Note);
             }
-            if state.pending.is_empty() {
+            if let Some((key, value)) = state.pending.next() {
+                return Some(Next::Write(key, value));
+            }
+            if state.is_settled() {
                 self.idle.notify_all();
             }
             if state.is_stopping {
@@ -30,13 +44,53 @@ impl<V> Inner<V> {
         }
     }
 
-    fn write(&self, key: &Key, value: &V, bytes: &mut Vec<u8>) {
+    fn note_gone(&self, journal: &mut Option<Journal>) {
+        let gone = self.lock().gone.clone();
+        let mut entries = Vec::new();
+        gone.iter().for_each(|file| saved::gone(&mut entries, file));
+        self.note(journal, &entries);
+        let mut state = self.lock();
+        // More may have come; none if the tier was switched off meanwhile.
+        let noted = gone.len().min(state.gone.len());
+        state.gone.drain(..noted);
+    }
+
+    /// Adds to the journal, if there is one. After an error there is none until the next start.
+    fn note(&self, journal: &mut Option<Journal>, entries: &[u8]) {
+        let Some(file) = journal else { return };
+        let added =
+            file.add(entries).and_then(|()| if file.is_long() { file.write_anew(&self.whole()) } else { Ok(()) });
+        if let Err(error) = added {
+            tracing::warn!(%error, "index of the cache files is not written: a start after a crash finds less of them");
+            *journal = None;
+        }
+    }
+
+    /// Room for a record, and the journal told of the segment that is full and of the one that is begun.
+    fn room(&self, len: u32, journal: &mut Option<Journal>) -> Option<Place> {
+        let mut state = self.lock();
+        let before = state.segments.open();
+        let place = state.segments.room(len)?;
+        let full = before.filter(|(number, _)| *number != place.segment);
+        if before.is_some() && full.is_none() {
+            return Some(place);
+        }
+        let mut entries = Vec::new();
+        if let Some(full) = full {
+            saved::segment(&mut entries, full, &state.segments, &state.index);
+        }
+        drop(state);
+        saved::emptied(&mut entries, place.segment);
+        self.note(journal, &entries);
+        Some(place)
+    }
+
+    fn write(&self, key: &Key, value: &V, bytes: &mut Vec<u8>, journal: &mut Option<Journal>) {
         let image = (self.view)(value);
         record::put(bytes, key, image.on_disk_size, image.payload);
         let len = bytes.len() as u32;
         self.keep_one_free();
-        let place = self.lock().segments.room(len);
-        let written = place.map(|place| (place, self.slab.write(place, bytes)));
+        let written = self.room(len, journal).map(|place| (place, self.slab.write(place, bytes)));
         let mut state = self.lock();
         match written {
             None => state.stats.dropped += 1,

@@ -1,6 +1,6 @@
 //! What the cache keeps in files on an SSD: its index and its slab, read at the next start, read from, and written to.
 //!
-//! Input: `| flags | u16 length | slab, without the gap behind its header | index |`. Flag 1: the index's checksum is made
+//! Input: `| flags | u16 length | slab, without the gap behind its header | index |`. Flag 1: the index's checksums are made
 //! right, so that what it says is believed. What the tier gives must be right all the same.
 
 use crate::mutate::Form;
@@ -28,6 +28,7 @@ const MEND: u8 = 1;
 const SLAB: &str = "/slab";
 const INDEX: &str = "/index";
 const HEADER_BYTES: usize = 48;
+const INDEX_HEADER_BYTES: usize = 40;
 /// Where the slab's segments begin.
 const DATA_AT: usize = 4096;
 const SEGMENT_BYTES: u32 = 512;
@@ -53,9 +54,8 @@ fn explore(input: &[u8]) -> io::Result<usize> {
     file.resize(DATA_AT + SEGMENTS * SEGMENT_BYTES as usize, 0);
     put(&fs, SLAB, &file)?;
     let mut index = index.to_vec();
-    if flags & MEND != 0 && index.len() >= 16 {
-        let sum = crc_fast::crc32_iscsi(&index[16..]);
-        index[12..16].copy_from_slice(&sum.to_be_bytes());
+    if flags & MEND != 0 {
+        mend(&mut index);
     }
     put(&fs, INDEX, &index)?;
     let tier = start(&fs)?;
@@ -66,6 +66,23 @@ fn explore(input: &[u8]) -> io::Result<usize> {
     look(&tier, FILES);
     tier.stop();
     Ok(found)
+}
+
+/// Makes the checksums of header and entries right, as far as it is one behind the other.
+fn mend(index: &mut [u8]) {
+    let sign = |part: &mut [u8]| {
+        let sum = crc_fast::crc32_iscsi(&part[4..]);
+        part[..4].copy_from_slice(&sum.to_be_bytes());
+    };
+    let Some((header, mut rest)) = index.split_at_mut_checked(INDEX_HEADER_BYTES) else { return };
+    sign(&mut header[12..]);
+    while let [_, _, _, _, kind, fields @ ..] = &*rest {
+        let blocks = fields.get(8..12).map_or(0, |n| n.iter().fold(0, |n, byte| n << 8 | usize::from(*byte)));
+        let len = if *kind == 1 { 17 + 33 * blocks } else { 21 };
+        let Some((entry, behind)) = rest.split_at_mut_checked(len) else { return };
+        sign(entry);
+        rest = behind;
+    }
 }
 
 fn put(fs: &MemFs, path: &str, bytes: &[u8]) -> io::Result<()> {
@@ -117,20 +134,31 @@ fn look(tier: &Tier<Vec<u8>>, files: std::ops::Range<u64>) -> usize {
 
 /// Blocks of these files go through a small cache into the tier, which is stopped then.
 fn write(tier: Arc<Tier<Vec<u8>>>, files: std::ops::Range<u64>) {
+    fill(&tier, files);
+    tier.stop();
+}
+
+fn fill(tier: &Arc<Tier<Vec<u8>>>, files: std::ops::Range<u64>) {
     let cache = BlockCache::above(Some(tier.clone()), 1 << 10, Vec::len);
     for (file, offset) in files.clone().flat_map(|file| OFFSETS.map(move |offset| (file, offset))) {
         cache.insert((file, offset), Kind::Data, Arc::new(block(file, offset)));
     }
     cache.set_capacity(0);
     tier.settle();
-    look(&tier, files);
-    tier.stop();
+    look(tier, files);
 }
 
-/// Files as a clean stop leaves them.
-fn stopped(files: std::ops::Range<u64>) -> io::Result<(Vec<u8>, Vec<u8>)> {
+/// Files as a stop leaves them, a clean one or another, before which files came and went.
+fn stopped(files: std::ops::Range<u64>, clean: bool) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let fs = MemFs::new();
-    write(start(&fs)?, files);
+    let tier = start(&fs)?;
+    if clean {
+        write(tier, files);
+    } else {
+        fill(&tier, 3..5);
+        tier.close_file(3, true);
+        fill(&tier, files);
+    }
     let slab = fs.read(Path::new(SLAB))?;
     let slab = [&slab[..HEADER_BYTES], &slab[DATA_AT..]].concat();
     Ok((slab, fs.read(Path::new(INDEX))?))
@@ -138,7 +166,8 @@ fn stopped(files: std::ops::Range<u64>) -> io::Result<(Vec<u8>, Vec<u8>)> {
 
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = vec![vec![0, 0, 0]];
-    for (slab, index) in [1..2, 1..3, 1..1].into_iter().filter_map(|files| stopped(files).ok()) {
+    let stops = [(1..2, true), (1..3, true), (1..1, true), (1..3, false)];
+    for (slab, index) in stops.into_iter().filter_map(|(files, clean)| stopped(files, clean).ok()) {
         let len = (slab.len() as u16).to_be_bytes();
         seeds.extend([0, MEND].map(|flags| [&[flags, len[0], len[1]], &slab[..], &index[..]].concat()));
     }
@@ -160,6 +189,7 @@ mod tests {
         assert_eq!(found[1], Some(OFFSETS.count()), "{found:?}");
         assert_eq!((found[2], found[5]), (found[1], Some(0)));
         assert!(found[3] > found[1], "{found:?}");
+        assert!(found[7] > Some(0) && found[7] == found[8], "{found:?}");
         // A bit of a block's payload, of its record's name, of the index.
         for at in [3 + HEADER_BYTES + 41, 3 + HEADER_BYTES + 9] {
             let mut seed = seeds[1].clone();
@@ -168,6 +198,8 @@ mod tests {
         }
         let mut seed = seeds[1].clone();
         *seed.last_mut().expect("it is not empty") ^= 1;
-        assert_eq!(explore(&seed).ok(), Some(0));
+        assert!(explore(&seed).is_ok_and(|left| left < OFFSETS.count()));
+        seed[0] = MEND;
+        assert!(explore(&seed).is_ok_and(|left| left + 1 >= OFFSETS.count()), "a flag of the last block");
     }
 }
