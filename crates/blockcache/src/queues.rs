@@ -65,8 +65,8 @@ pub(crate) struct Queues<V> {
 /// A block that is out of the cache, to be dropped behind the lock, or wanted below as well.
 pub(crate) struct Out<V> {
     pub(crate) value: Arc<V>,
-    /// Data that the tier below should have: it had to make room for others, or has just proved worth keeping, and would be
-    /// missed after a crash.
+    /// Data that the tier below should have: it had to make room for others, or is worth keeping, and would be missed after a
+    /// crash.
     pub(crate) below: Option<Key>,
 }
 
@@ -123,6 +123,9 @@ impl<V> Queues<V> {
             evicted.push(replaced(value));
             return evicted;
         };
+        if place == Place::InMemory {
+            evicted.push(Out { value: value.clone(), below: Some((file.id, offset)) });
+        }
         let stamp = file.table.put(offset, value, small_enough, (place as u8, kind));
         let queue = &mut self.queues[place as usize];
         queue.items.push_back(Item { table: file.table.clone(), offset, stamp });

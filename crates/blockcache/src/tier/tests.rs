@@ -443,6 +443,11 @@ fn what_proves_to_be_wanted_is_below_as_well() {
     let in_memory = (0..200).filter(|offset| cache.peek(&(1, *offset)).is_some()).collect::<Vec<_>>();
     assert_eq!(in_memory[..3], [0, 1, 2]);
     assert!(held(&tier, 1, 0..3) == 3 && held(&tier, 1, 190..200) == 0, "new ones have not proved it");
+    // IN_MEMORY says so.
+    cache.file(2).set_in_memory(true);
+    cache.insert((2, 0), Kind::Data, Arc::new(block(2, 0)));
+    tier.settle();
+    assert!(has(&tier, 2, 0));
 }
 
 #[test]
