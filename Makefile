@@ -1,5 +1,5 @@
 # The two commands of the README: `make run` and `make test`. Each sets up what is missing first.
-.PHONY: run test setup build check e2e bench-hbase bench-offheap bench-ycsb
+.PHONY: run test setup build check e2e bench-hbase bench-offheap bench-ycsb check-opentsdb
 
 DATA ?= ./data
 # Where rustup puts cargo; a shell that was there before does not know it.
@@ -40,3 +40,7 @@ bench-offheap: build
 # YCSB's workloads A to F by 1 and 10 threads, beside Apache HBase 2.6.4; the report goes to target/bench-ycsb. About 15 minutes.
 bench-ycsb: build
 	target/release/martite bench ycsb --servers martite,hbase --out target/bench-ycsb
+
+# OpenTSDB on a server of its own that is killed, restarted and split meanwhile; a minute and a half. Not part of `make test`.
+check-opentsdb: build
+	compat/opentsdb/check.py target/release/martite

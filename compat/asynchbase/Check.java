@@ -74,6 +74,11 @@ public class Check {
       equal(ROWS, rows(client, table, "row-", "row.").size(), "rows scanned");
       equal(List.of("row-0008", "row-0009"), rows(client, table, "row-0008", "row-0010"), "rows of a range");
 
+      // One that ends with its first answer is closed all the same.
+      Scanner all = client.newScanner(table);
+      equal(true, all.nextRows(2 * ROWS).join(10_000).size() > ROWS, "a scan that ends at once");
+      all.close().join(10_000);
+
       client.delete(new DeleteRequest(table, bytes("one"))).join(10_000);
       equal("none", value(client, table, "one"), "get after delete");
     } finally {

@@ -90,6 +90,8 @@ impl From<StoreError> for RegionError {
             StoreError::HFile(error) => error.into(),
             StoreError::Corrupt { .. } => RegionError::Corrupt(error.to_string()),
             StoreError::InDoubt { .. } => RegionError::InDoubt(error.to_string()),
+            // A compaction, because its region closes or the server does.
+            StoreError::Cancelled(why) => RegionError::NotServing(why),
             _ => RegionError::Io(error.to_string()),
         }
     }

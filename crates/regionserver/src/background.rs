@@ -336,8 +336,8 @@ impl Background {
                 server.split_if_wanted(&region);
                 !done.is_empty() && !job.major && region.needs_compaction()
             }
-            Err(e) if region.is_closed() || self.may_go_on().is_err() => {
-                tracing::debug!(region = %region.info().name_string(), error = %e, "compaction given up");
+            Err(e @ RegionError::NotServing(_)) => {
+                tracing::info!(region = %region.info().name_string(), error = %e, "compaction given up");
                 false
             }
             Err(e) => {

@@ -2,7 +2,7 @@
 //!
 //! A scanner belongs to the call that works on it; between calls it lies here under its id, and a lease runs: when
 //! nobody comes back in time, the sweeper closes it. Ids of scanners that ended are remembered for one lease period,
-//! because clients send a late `close`.
+//! because clients send a late `close`; one that ended in the call that opened it, as most short ones do, tells it by its id.
 
 use martite_region::{Region, RegionScanner};
 use parking_lot::Mutex;
@@ -47,6 +47,10 @@ pub struct ScannerState {
     /// Cells of a slice on a network thread, as the last call left it; none before the first.
     pub pace: Option<u64>,
 }
+
+/// The lower half of ids: a number, and whether the scanner ended in the call that opened it.
+const NUMBER: u64 = 0x7fff_ffff;
+const ENDED_AT_ONCE: u64 = 0x8000_0000;
 
 struct Closed {
     next_call_seq: u64,
@@ -103,7 +107,7 @@ impl Scanners {
     /// A scanner that no one else can find yet: [`Scanners::add`] does that.
     pub fn open(&self, opening: Opening) -> Arc<OpenScanner> {
         Arc::new(OpenScanner {
-            id: self.id_base | self.next.fetch_add(1, Ordering::Relaxed) & 0xffff_ffff,
+            id: self.id_base | self.next.fetch_add(1, Ordering::Relaxed) & NUMBER,
             region: opening.region,
             state: Mutex::new(ScannerState { scanner: opening.scanner, is_long: false, pace: None }),
             next_call_seq: AtomicU64::new(0),
@@ -127,6 +131,7 @@ impl Scanners {
         }
         match self.closed.lock().get(&id) {
             Some(closed) => Lookup::Closed { next_call_seq: closed.next_call_seq },
+            None if id & !NUMBER == self.id_base | ENDED_AT_ONCE => Lookup::Closed { next_call_seq: 0 },
             None => Lookup::Unknown,
         }
     }
@@ -139,6 +144,11 @@ impl Scanners {
     pub fn release(&self, scanner: &OpenScanner) {
         *scanner.last_used.lock() = Instant::now();
         scanner.busy.store(false, Ordering::Release);
+    }
+
+    /// What a scanner is called that has ended and was never added: nothing is remembered of it.
+    pub fn id_of_ended(scanner: &OpenScanner) -> u64 {
+        scanner.id | ENDED_AT_ONCE
     }
 
     /// Ends a scanner; after an error its id is not remembered.

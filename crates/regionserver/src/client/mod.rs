@@ -1,5 +1,6 @@
 //! ClientService: one module per method.
 
+mod aggregate;
 mod bulk_load;
 mod get;
 mod multi;

@@ -5,7 +5,7 @@
 //! those of HBase 2.6 `RSRpcServices.scan`.
 
 use crate::error::Fault;
-use crate::scanners::{Hold, Lookup, OpenScanner, Opening};
+use crate::scanners::{Hold, Lookup, OpenScanner, Opening, Scanners};
 use crate::throttle::{self, Toll, Turn};
 use crate::{RegionServer, query, result, times};
 use bytes::Bytes;
@@ -41,7 +41,7 @@ const ON_POOL_SLICE: Duration = Duration::from_micros(100);
 const FIRST_ON_POOL_CELLS: u64 = 1_000;
 const ON_POOL_CELLS: std::ops::RangeInclusive<u64> = 50..=20_000;
 /// How long one goes on there while others wait: most have ended then.
-const ON_POOL_TURN: Duration = Duration::from_millis(4);
+pub(super) const ON_POOL_TURN: Duration = Duration::from_millis(4);
 /// How long one goes on at most on a network thread that has nothing else to do; and about how long a slice is there of one of low
 /// priority, and of any while clients get small answers, for which they would wait so much longer.
 const ASIDE: Duration = Duration::from_micros(200);
@@ -134,7 +134,7 @@ fn first_on_pool(cells: u64, took: Duration) -> u64 {
 }
 
 /// Cells of the next slice on the pool, where so many run for each processor, after one of so many took so long.
-fn next_on_pool(cells: u64, took: Duration, crowd: usize) -> u64 {
+pub(super) fn next_on_pool(cells: u64, took: Duration, crowd: usize) -> u64 {
     next_slice(cells, took, ON_POOL_SLICE * crowd as u32, ON_POOL_CELLS)
 }
 
@@ -555,6 +555,9 @@ impl RegionServer {
         let more = *response.more_results.get_or_insert(true);
         if close || !more || response.more_results_in_region == Some(false) {
             self.scanners.close(&scanner, false);
+            if request.scanner_id.is_none() {
+                response.scanner_id = Some(Scanners::id_of_ended(&scanner));
+            }
         } else if request.scanner_id.is_some() {
             self.scanners.release(&scanner);
         } else {

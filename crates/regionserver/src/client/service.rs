@@ -1,5 +1,6 @@
 //! `ClientService.ExecService` and `ExecRegionServerService`: the coprocessor endpoints that are built in.
 
+use super::aggregate::{Aggregation, is_aggregate};
 use super::mutate::decode_condition;
 use crate::cells::CellCursor;
 use crate::error::Fault;
@@ -13,20 +14,32 @@ use martite_rpc::{Call, Class};
 use pb::Message;
 use std::sync::Arc;
 
+pub(super) fn decode(param: &Bytes) -> Result<pb::CoprocessorServiceRequest, Fault> {
+    pb::CoprocessorServiceRequest::decode(param.clone()).map_err(|e| Fault::bad_message("CoprocessorServiceRequest", e))
+}
+
 impl RegionServer {
-    /// What an endpoint does is not charged, as in HBase.
-    pub(crate) fn exec_service(self: &Arc<Self>, call: Call, _: Toll) {
+    /// What an endpoint does is not charged, as in HBase, unless it reads as a scan does.
+    pub(crate) fn exec_service(self: &Arc<Self>, call: Call, toll: Toll) {
+        let request = match decode(&call.param) {
+            Ok(request) => request,
+            Err(fault) => return call.responder.fail(fault.into_exception()),
+        };
+        if is_aggregate(&request.call) {
+            return self.aggregate(call, toll, request);
+        }
         self.stats.exec_service.hit();
         let server = self.clone();
-        self.pool.spawn_call(Class::Write, call, move |call| match server.run_exec_service(&call.param) {
+        self.pool.spawn_call(Class::Write, call, move |call| match server.run_exec_service(request) {
             Ok(response) => call.responder.ok(&response, Vec::new()),
             Err(fault) => call.responder.fail(fault.into_exception()),
         });
     }
 
-    fn run_exec_service(&self, param: &Bytes) -> Result<pb::CoprocessorServiceResponse, Fault> {
-        let request = pb::CoprocessorServiceRequest::decode(param.clone())
-            .map_err(|e| Fault::bad_message("CoprocessorServiceRequest", e))?;
+    fn run_exec_service(
+        &self,
+        request: pb::CoprocessorServiceRequest,
+    ) -> Result<pb::CoprocessorServiceResponse, Fault> {
         let region = self.region(&request.region)?;
         let value = self.run_region_service(&region, &request.call, &self.ctx.stores.files.blocking())?;
         Ok(pb::CoprocessorServiceResponse { region: request.region, value })
@@ -39,6 +52,9 @@ impl RegionServer {
         call: &pb::CoprocessorServiceCall,
         src: &dyn BlockSource,
     ) -> Result<pb::NameBytesPair, Fault> {
+        if is_aggregate(call) {
+            return Aggregation::begin(region, call)?.run(src);
+        }
         match (call.service_name.rsplit('.').next(), call.method_name.as_str()) {
             (Some("MultiRowMutationService"), "MutateRows") => mutate_rows(region, &call.request, src),
             _ => Err(Fault::unknown_protocol(format!(
@@ -61,9 +77,7 @@ impl RegionServer {
     }
 
     fn run_server_service(&self, param: &Bytes) -> Result<pb::CoprocessorServiceResponse, Fault> {
-        let bad = |e| Fault::bad_message("CoprocessorServiceRequest", e);
-        let pb::CoprocessorServiceRequest { region, call } =
-            pb::CoprocessorServiceRequest::decode(param.clone()).map_err(bad)?;
+        let pb::CoprocessorServiceRequest { region, call } = decode(param)?;
         match (call.service_name.rsplit('.').next(), call.method_name.as_str()) {
             (Some("ThrottleUsageService"), "GetThrottleUsage") => {
                 let bad = |e| Fault::bad_message("GetThrottleUsageRequest", e);

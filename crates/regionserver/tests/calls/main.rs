@@ -3,6 +3,7 @@
 
 mod bulk_loads;
 mod compactions;
+mod endpoints;
 mod gets;
 mod multi_parts;
 mod rig;

@@ -63,3 +63,39 @@ async fn a_long_scan_lets_others_take_their_turn() {
     long.await.unwrap();
     rig.end().await;
 }
+
+/// As asynchbase does, which does not ask for it in the call that opens.
+#[tokio::test]
+async fn a_scanner_that_ended_in_its_first_call_can_be_closed() {
+    let rig = Rig::start(PoolOptions::new(2), 1).await;
+    rig.multi("row", 3, 0).await.unwrap().unwrap();
+    let scan = async |request: pb::ScanRequest| {
+        let answer = rig.client.call_with("Scan", &request.encode_to_vec(), b"", CallOptions::default()).await?;
+        Ok::<_, martite_rpc::client::ClientError>(pb::ScanResponse::decode(answer.message).unwrap())
+    };
+    let open = pb::ScanRequest {
+        region: Some(specifier("free")),
+        scan: Some(pb::Scan::default()),
+        number_of_rows: Some(128),
+        ..Default::default()
+    };
+    let opened = scan(open.clone()).await.unwrap();
+    assert_eq!((opened.cells_per_result.len(), opened.more_results_in_region), (3, Some(false)));
+    let next = |rows, close| pb::ScanRequest {
+        scanner_id: opened.scanner_id,
+        number_of_rows: Some(rows),
+        close_scanner: Some(close),
+        ..Default::default()
+    };
+    for request in [next(10, false), next(0, true), next(0, true)] {
+        assert_eq!(scan(request).await.unwrap().cells_per_result.len(), 0);
+    }
+    // Neither the next one's id, which nobody has, nor that of a scanner that is open, which is another.
+    let unknown = pb::ScanRequest { scanner_id: opened.scanner_id.map(|id| (id & !0x8000_0000) + 1), ..next(0, true) };
+    assert!(scan(unknown).await.unwrap_err().to_string().contains("Unknown scanner"));
+    let longer = scan(pb::ScanRequest { number_of_rows: Some(1), ..open }).await.unwrap();
+    assert_eq!((longer.cells_per_result.len(), longer.more_results_in_region), (1, Some(true)));
+    let rest = scan(pb::ScanRequest { scanner_id: longer.scanner_id, ..next(10, true) }).await.unwrap();
+    assert_eq!(rest.cells_per_result.len(), 2);
+    rig.end().await;
+}
