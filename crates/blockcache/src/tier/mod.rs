@@ -232,22 +232,23 @@ impl<V: Send + Sync + 'static> Tier<V> {
         }
     }
 
-    /// A block that left the memory cache. Does not wait for the device.
-    pub(crate) fn offer(&self, file: u64, offset: u64, value: &Arc<V>) {
-        let Some(key) = self.inner.key(file, offset) else { return };
+    /// A block that left the memory cache. Does not wait for the device. Whether it will be written.
+    pub(crate) fn offer(&self, file: u64, offset: u64, value: &Arc<V>) -> bool {
+        let Some(key) = self.inner.key(file, offset) else { return false };
         let bytes = ((self.inner.view)(value).payload.len() + record::HEADER_BYTES) as u64;
         let mut state = self.inner.lock();
         if state.is_off || state.is_stopping || state.index.get(&key).is_some() || state.pending.get(&key).is_some() {
-            return;
+            return false;
         }
         if bytes > u64::from(self.inner.options.segment_bytes)
             || state.pending.bytes() + bytes > self.inner.options.queue_bytes
         {
             state.stats.dropped += 1;
-            return;
+            return false;
         }
         state.pending.push(key, value.clone(), bytes);
         self.inner.work.notify_one();
+        true
     }
 
     /// Takes blocks of files that are open until they are written: as many as half of the files has room for, so that they
@@ -257,18 +258,18 @@ impl<V: Send + Sync + 'static> Tier<V> {
         let begun = clock.monotonic();
         let (before, mut taken, mut unsettled) = (self.stats(), 0, 0);
         for (file, offset, value) in blocks {
-            let bytes = (self.inner.view)(&value).payload.len() as u64;
-            taken += bytes;
             let late = clock.monotonic().saturating_sub(begun) > LONGEST_STOP;
-            if taken > before.capacity_bytes / 2 || late || self.stats().is_off {
+            if taken > before.capacity_bytes / 2 || late || self.inner.lock().is_off {
                 break;
             }
-            unsettled += bytes;
-            if unsettled > self.inner.options.queue_bytes / 2 {
+            let bytes = (self.inner.view)(&value).payload.len() as u64;
+            if unsettled + bytes > self.inner.options.queue_bytes / 2 {
                 self.settle();
-                unsettled = bytes;
+                unsettled = 0;
             }
-            self.offer(file, offset, &value);
+            if self.offer(file, offset, &value) {
+                (taken, unsettled) = (taken + bytes, unsettled + bytes);
+            }
         }
         self.settle();
         let blocks = self.stats().writes - before.writes;
