@@ -53,7 +53,7 @@ pub(crate) trait Evaluate: Send {
         true
     }
     /// Whether what it says of a row follows from that row alone, so that this may be shown to it twice. It keeps nothing that
-    /// [`Evaluate::reset`] does not reset, and gives no hints.
+    /// [`Evaluate::reset`] does not reset but where its last hint led, and its hints stay in the row.
     fn is_row_local(&self) -> bool {
         false
     }
@@ -62,6 +62,10 @@ pub(crate) trait Evaluate: Send {
     }
     fn transform(&self, value: ValueForm) -> ValueForm {
         value
+    }
+    /// Whether [`Evaluate::transform`] can say anything but that.
+    fn changes_values(&self) -> bool {
+        false
     }
     fn has_filter_row(&self) -> bool {
         false

@@ -18,6 +18,7 @@ pub struct Filter {
     minds_cells: bool,
     is_row_local: bool,
     judges_by_key: bool,
+    changes_values: bool,
     failure: Option<Box<FilterError>>,
 }
 
@@ -30,6 +31,7 @@ impl Filter {
             watches_refused_rows,
             minds_cells: tree.minds_cells(),
             is_row_local: tree.is_row_local(),
+            changes_values: tree.changes_values(),
             judges_by_key: tree.first_passing(ShortRows::NONE).is_some(),
             tree,
             reversed: false,
@@ -118,6 +120,11 @@ impl Filter {
     /// In a reversed scan the hint's row is an upper bound: seek to it, or to the last row before it.
     pub fn next_hint(&mut self, cell: &CellRef<'_>) -> Option<Vec<u8>> {
         self.tree.next_hint(cell)
+    }
+
+    /// Whether [`Self::transform`] can hand out another cell than the one that is included.
+    pub fn changes_values(&self) -> bool {
+        self.changes_values
     }
 
     /// The cell to hand out in place of an included one; `scratch` holds new bytes if there are any.

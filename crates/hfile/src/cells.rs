@@ -12,8 +12,12 @@ use crate::{
     marks::{Among, Collector, MOST_AHEAD, Marks},
 };
 use martite_cell::{CellRef, FlatCell, Order, key};
-use martite_env::prefetch::prefetch;
+use martite_env::prefetch::{LINE_BYTES, prefetch};
 use std::cmp::Ordering;
+
+/// Who looks through all of a cell that is as long asks for the rest a piece at a time, and for what comes behind it
+/// (SubstringComparator does).
+const LONG_BYTES: u32 = 8 * LINE_BYTES as u32;
 
 /// Which optional parts the cells of a file have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,6 +79,22 @@ impl CellAt {
 
     pub(crate) fn tags_len(&self) -> u16 {
         self.tags_len
+    }
+
+    pub(crate) fn seq_id(&self) -> u64 {
+        self.seq_id
+    }
+
+    /// Of a cell that is long its key and the beginning of its value are asked for ahead, which is what most look at.
+    #[inline(always)]
+    pub(crate) fn is_long(&self) -> bool {
+        self.end - self.start >= LONG_BYTES
+    }
+
+    /// Lengths, key and value.
+    #[inline(always)]
+    pub(crate) fn key_value<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
+        &payload[self.start as usize..self.value_end as usize]
     }
 
     /// Asks for the memory of the cell behind this one, as if it were as long.

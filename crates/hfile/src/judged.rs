@@ -3,21 +3,21 @@
 use crate::{BlockSource, Scanner, cells::CellAt, plain::AHEAD_BYTES, scanner::Current};
 use bytes::Bytes;
 use martite_cell::{CellRef, CellType, key};
-use martite_env::prefetch::{LINE_BYTES, Through};
+use martite_env::prefetch::Through;
 
 /// A row of more cells is left to others: what was looked at is looked at once more then.
 const MOST_IN_ROW: usize = 64;
 
-/// Of a cell that is as long, its key and the beginning of its value are asked for ahead, which is what most look at. Who looks through
-/// all of it asks for the rest a piece at a time, and for what comes behind it (SubstringComparator does).
-const LONG_BYTES: u32 = 8 * LINE_BYTES as u32;
-
 /// Which cells are judged.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgeRules<'a> {
-    /// Timestamps that are wanted, both included; where others are, nothing is judged.
+    /// Timestamps that are wanted, both included.
     pub oldest: u64,
     pub newest: u64,
+    /// Cells of other times are passed over; else nothing is judged where they are.
+    pub other_times_pass: bool,
+    /// The same of further versions of a column.
+    pub older_pass: bool,
     /// Qualifiers; None: all. Cells of others are passed over.
     pub columns: Option<&'a [Bytes]>,
     /// No further row once so many cells are passed over.
@@ -55,8 +55,7 @@ pub trait RowJudge {
 
 impl Scanner {
     /// Passes over the row that begins here and those behind it that `judge` refuses, as long as the blocks behind are at hand, until
-    /// that are `most_cells`; returns how many. The rows consist of puts without tags, one of each column: it stops at the first cell
-    /// of any other row.
+    /// that are `most_cells`; returns how many. The rows consist of puts without tags: it stops at the first cell of any other row.
     pub fn pass_judged(&mut self, rules: JudgeRules<'_>, judge: &mut impl RowJudge, src: &dyn BlockSource) -> usize {
         let mut passed = 0;
         while passed < rules.most_cells {
@@ -92,7 +91,7 @@ impl Scanner {
             let (mut cell, mut cells, mut decided) = (first, 0, false);
             let mut last_column: Option<&[u8]> = None;
             first = loop {
-                if cell.end - cell.start >= LONG_BYTES {
+                if cell.is_long() {
                     *keys_asked = block.marks().prefetch_keys(*keys_asked, cell.start, payload);
                 } else {
                     ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
@@ -102,11 +101,14 @@ impl Scanner {
                     let column = &key[..key.len() - key::TS_TYPE_SIZE];
                     let is_plain = key::type_code(key) == CellType::Put as u8 && cell.tags_len() == 0;
                     let in_time = (rules.oldest..=rules.newest).contains(&key::timestamp(key));
-                    if !is_plain || !in_time || last_column.is_some_and(|last| key::is_same(last, column)) {
+                    let is_older = in_time && last_column.is_some_and(|last| key::is_same(last, column));
+                    if !is_plain || !(in_time || rules.other_times_pass) || is_older && !rules.older_pass {
                         break 'rows;
                     }
-                    last_column = Some(column);
-                    if rules.want(key::qualifier_at(key, row_prefix.len())) {
+                    if in_time {
+                        last_column = Some(column);
+                    }
+                    if in_time && !is_older && rules.want(key::qualifier_at(key, row_prefix.len())) {
                         match judge.cell(&cell.cell(payload)) {
                             Verdict::Next => {}
                             Verdict::EndRow => decided = true,

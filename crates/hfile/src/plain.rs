@@ -32,6 +32,8 @@ pub struct PlainRules<'a> {
     /// Timestamps that are wanted, both included.
     pub oldest: u64,
     pub newest: u64,
+    /// Cells of other times are passed over; else each is to be looked at.
+    pub other_times_pass: bool,
     /// Sequence ids up to it are.
     pub read_point: u64,
     /// Cells of the row that are not before this key are not taken.
@@ -54,11 +56,13 @@ impl PlainRules<'_> {
     /// Of the last bytes of a cell's key, and its sequence id.
     #[inline(always)]
     fn is_plain(&self, stamp: &[u8; key::TS_TYPE_SIZE], seq_id: u64) -> bool {
+        stamp[8] == CellType::Put as u8 && seq_id <= self.read_point
+    }
+
+    #[inline(always)]
+    fn in_time(&self, stamp: &[u8; key::TS_TYPE_SIZE]) -> bool {
         let timestamp = key::timestamp(stamp);
-        stamp[8] == CellType::Put as u8
-            && seq_id <= self.read_point
-            && timestamp >= self.oldest
-            && timestamp <= self.newest
+        timestamp >= self.oldest && timestamp <= self.newest
     }
 }
 
@@ -77,6 +81,8 @@ pub enum PlainEnd {
     Bound,
     /// It stands at one that is not wanted, and more of them may follow: a seek may be better.
     Far,
+    /// It stands at a cell that was shown, and who saw it says where to go: see [`crate::ShowCells`].
+    Shown,
     /// It stands at a cell to be looked at.
     Other,
 }
@@ -84,10 +90,12 @@ pub enum PlainEnd {
 /// What was taken.
 pub struct PlainTaken<'s> {
     pub cells: u64,
-    /// Older versions and columns that are not wanted, which were passed over.
+    /// Those that are not wanted, which were passed over.
     pub passed: u64,
     /// Whether the scanner has passed over some since `last`.
     pub passed_last: bool,
+    /// The last cell of all was passed over alone: further ones of its column may be wanted.
+    pub passed_one: bool,
     /// Without its sequence id.
     pub last: Option<FlatCell<'s>>,
     /// So many of the named columns are done with.
@@ -96,15 +104,25 @@ pub struct PlainTaken<'s> {
 }
 
 impl PlainTaken<'_> {
-    pub const NONE: PlainTaken<'static> =
-        PlainTaken { cells: 0, passed: 0, passed_last: false, last: None, columns_done: 0, end: PlainEnd::Other };
+    pub const NONE: PlainTaken<'static> = PlainTaken {
+        cells: 0,
+        passed: 0,
+        passed_last: false,
+        passed_one: false,
+        last: None,
+        columns_done: 0,
+        end: PlainEnd::Other,
+    };
 }
 
 /// What is done with a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Take,
+    /// It is passed over, and further cells of its column may be, too.
     Pass,
+    /// It alone is.
+    PassOne,
     /// It is neither.
     End(PlainEnd),
 }
@@ -140,11 +158,14 @@ impl<'r, 's, const NAMED: bool> PlainJudge<'r, 's, NAMED> {
         let Some((column, stamp)) = key.split_last_chunk::<{ key::TS_TYPE_SIZE }>() else {
             return Fate::End(PlainEnd::Other);
         };
-        if has_tags || !self.rules.is_plain(stamp, seq_id) {
+        let in_time = self.rules.in_time(stamp);
+        self.columns.passed_one = false;
+        if has_tags || !self.rules.is_plain(stamp, seq_id) || !(in_time || self.rules.other_times_pass) {
             return Fate::End(PlainEnd::Other);
         }
         match self.bound.as_mut().map_or(Ordering::Less, |bound| bound.compare(key)) {
-            Ordering::Less => self.columns.judge(key, column, self.rules),
+            Ordering::Less if in_time => self.columns.judge(key, column, self.rules),
+            Ordering::Less => self.columns.pass_time(),
             // Which of two cells with the same key comes first is not told by that.
             Ordering::Equal => Fate::End(PlainEnd::Other),
             Ordering::Greater => Fate::End(PlainEnd::Bound),
@@ -157,10 +178,17 @@ impl<'r, 's, const NAMED: bool> PlainJudge<'r, 's, NAMED> {
         self.columns.has_all(self.rules)
     }
 
+    /// Whether columns were named, and all of them are done with.
+    #[inline(always)]
+    pub fn has_all_named(&self) -> bool {
+        NAMED && self.columns.named.as_ref().is_some_and(|named| named.done == named.columns.len())
+    }
+
     /// Leaves in `taken` what is known of the columns.
     #[inline(always)]
     pub fn finish(&self, taken: &mut PlainTaken<'_>) {
         taken.passed_last = self.columns.passed_last;
+        taken.passed_one = self.columns.passed_one;
         taken.columns_done = self.columns.named.as_ref().map_or(0, |named| named.done);
     }
 }
@@ -238,14 +266,18 @@ struct Columns<'a, 's, const NAMED: bool> {
     last: Option<(&'s [u8], u64)>,
     /// Older versions of it that were passed over.
     older: u32,
+    /// Cells of other times that were.
+    other_times: usize,
     /// The last cell was.
     passed_last: bool,
+    /// And for its time.
+    passed_one: bool,
 }
 
 impl<'a, 's, const NAMED: bool> Columns<'a, 's, NAMED> {
     fn new(named: Option<&'a [Bytes]>) -> Columns<'a, 's, NAMED> {
         let named = named.filter(|_| NAMED).map(|columns| Named { columns, done: 0, passed: 0 });
-        Columns { named, last: None, older: 0, passed_last: false }
+        Columns { named, last: None, older: 0, other_times: 0, passed_last: false, passed_one: false }
     }
 
     /// What is done with the next cell, whose key is `column` and what follows it.
@@ -267,9 +299,20 @@ impl<'a, 's, const NAMED: bool> Columns<'a, 's, NAMED> {
         match fate {
             Fate::Take => (self.last, self.older, self.passed_last) = (Some((column, end_of_column)), 0, false),
             Fate::Pass => (self.older, self.passed_last) = (self.older + u32::from(is_older), true),
-            Fate::End(_) => {}
+            Fate::PassOne | Fate::End(_) => {}
         }
         fate
+    }
+
+    /// The next cell is of a time that is not wanted.
+    #[inline]
+    fn pass_time(&mut self) -> Fate {
+        self.other_times += 1;
+        if self.other_times > NEAR_CELLS {
+            return Fate::End(PlainEnd::Far);
+        }
+        (self.passed_last, self.passed_one) = (true, true);
+        Fate::PassOne
     }
 
     /// Whether nothing more of the row is wanted, nor of others.
@@ -434,7 +477,7 @@ fn take_laid<'s, const USUAL: bool, const NAMED: bool>(
                 taken.end = end;
                 break;
             }
-            Fate::Pass => taken.passed += 1,
+            Fate::Pass | Fate::PassOne => taken.passed += 1,
             Fate::Take => {
                 out.push_or_borrow(cell.key_value, block);
                 last = Some((cell.key_value, cell.key_len));

@@ -185,7 +185,7 @@ impl Reader {
             PlainEnd::Row | PlainEnd::Columns => RowTaken::All,
             PlainEnd::Block if place.ends_here => RowTaken::All,
             PlainEnd::Limit => RowTaken::Enough,
-            PlainEnd::Block | PlainEnd::Bound | PlainEnd::Far | PlainEnd::Other => RowTaken::Unknown,
+            PlainEnd::Block | PlainEnd::Bound | PlainEnd::Far | PlainEnd::Other | PlainEnd::Shown => RowTaken::Unknown,
         }
     }
 }

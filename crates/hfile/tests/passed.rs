@@ -223,7 +223,14 @@ fn compare_judged(shape: Shape, seed: u64) {
             let answers: Vec<bool> = (0..500).map(|_| dice.roll(10) < refused_of_ten).collect();
             let blocks = 1 + dice.roll(4) as usize;
             let mut judge = Told { answers: &answers, rows: Vec::new(), cells: 0, blocks };
-            let rules = JudgeRules { oldest: 0, newest: u64::MAX, columns: None, most_cells: most };
+            let rules = JudgeRules {
+                oldest: 0,
+                newest: u64::MAX,
+                columns: None,
+                other_times_pass: false,
+                older_pass: false,
+                most_cells: most,
+            };
             let passed = scanner.pass_judged(rules, &mut judge, &src);
 
             let (from, mut blocks_left) = (at, blocks);

@@ -9,8 +9,8 @@ use crate::{
 use bytes::Bytes;
 use martite_cell::{CellBuf, CellRef, Order, key};
 use martite_hfile::{
-    BlockSource, HFileError, JudgeRules, Passed, PlainRules, PlainTaken, Reader, RefuseRows, RowJudge, Scanner, Step,
-    TakeRows, format::info,
+    BlockSource, HFileError, JudgeRules, Passed, PlainRules, PlainTaken, Reader, RefuseRows, RowJudge, Scanner,
+    ShowCells, ShownPlain, Step, TakeRows, format::info,
 };
 use std::{
     cmp::{Ordering, Reverse},
@@ -260,6 +260,17 @@ impl StoreFileScanner {
     #[inline]
     pub fn take_plain<'s>(&'s mut self, rules: &PlainRules<'_>, out: &mut CellBuf) -> PlainTaken<'s> {
         if self.inner.half.is_some() { PlainTaken::NONE } else { self.inner.inner.take_plain(rules, out) }
+    }
+    /// See [`Scanner::show_plain`]; halves show nothing.
+    #[inline]
+    pub fn show_plain<'s>(
+        &'s mut self,
+        rules: &PlainRules<'_>,
+        alone: bool,
+        shows: &mut impl ShowCells,
+        out: &mut CellBuf,
+    ) -> ShownPlain<'s> {
+        if self.inner.half.is_some() { ShownPlain::NONE } else { self.inner.inner.show_plain(rules, alone, shows, out) }
     }
     /// See [`Scanner::block_is_before`].
     pub fn block_is_before(&self, row: &[u8]) -> bool {

@@ -43,6 +43,9 @@ impl Evaluate for ColumnPagination {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let code = match &self.offset {
             Offset::Qualifier(_) if self.count >= self.limit => return Ok(ReturnCode::NextRow),

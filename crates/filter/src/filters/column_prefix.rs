@@ -25,6 +25,9 @@ impl Evaluate for ColumnPrefix {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let qualifier = cell.qualifier();
         Ok(if qualifier.starts_with(&self.prefix) {

@@ -33,6 +33,9 @@ impl Evaluate for ColumnRange {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let qualifier = cell.qualifier();
         match self.min.as_ref().map(|min| qualifier.cmp(min)) {

@@ -33,6 +33,9 @@ impl Evaluate for KeyOnly {
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(ReturnCode::Include)
     }
+    fn changes_values(&self) -> bool {
+        true
+    }
     fn transform(&self, value: ValueForm) -> ValueForm {
         if self.length_as_value { ValueForm::Length(value.len()) } else { ValueForm::Empty }
     }

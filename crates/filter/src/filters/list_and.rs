@@ -92,6 +92,9 @@ impl Evaluate for ListAnd {
         }
         farthest
     }
+    fn changes_values(&self) -> bool {
+        self.filters.iter().any(|filter| filter.changes_values())
+    }
     fn transform(&self, value: ValueForm) -> ValueForm {
         self.filters.iter().fold(value, |value, filter| filter.transform(value))
     }

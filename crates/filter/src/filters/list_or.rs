@@ -132,6 +132,9 @@ impl Evaluate for ListOr {
         }
         nearest
     }
+    fn changes_values(&self) -> bool {
+        self.members.iter().any(|member| member.filter.changes_values())
+    }
     fn transform(&self, value: ValueForm) -> ValueForm {
         let included = self.members.iter().filter(|member| member.included);
         included.fold(value, |value, member| member.filter.transform(value))

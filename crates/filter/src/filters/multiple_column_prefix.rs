@@ -32,6 +32,9 @@ impl Evaluate for MultipleColumnPrefix {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         if self.prefixes.is_empty() {
             return Ok(ReturnCode::Include);

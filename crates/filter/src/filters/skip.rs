@@ -40,6 +40,9 @@ impl Evaluate for Skip {
         self.filter_row |= code != ReturnCode::Include;
         Ok(code)
     }
+    fn changes_values(&self) -> bool {
+        self.inner.changes_values()
+    }
     fn transform(&self, value: ValueForm) -> ValueForm {
         self.inner.transform(value)
     }

@@ -34,6 +34,9 @@ impl Evaluate for Timestamps {
     fn watches_refused_rows(&self) -> bool {
         false
     }
+    fn is_row_local(&self) -> bool {
+        true
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(match self.timestamps.binary_search(&cell.timestamp()) {
             Ok(_) => ReturnCode::Include,

@@ -44,6 +44,9 @@ impl Evaluate for WhileMatch {
         self.done |= code != ReturnCode::Include;
         Ok(code)
     }
+    fn changes_values(&self) -> bool {
+        self.inner.changes_values()
+    }
     fn transform(&self, value: ValueForm) -> ValueForm {
         self.inner.transform(value)
     }

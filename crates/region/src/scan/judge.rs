@@ -1,14 +1,15 @@
-//! [`Judge`]: a filter as the judge of rows that are looked at where they lie.
+//! [`Judge`]: a filter as the judge of rows that are looked at where they lie; or none, of rows none of whose cells is wanted.
 
 use super::rows::RowBounds;
-use martite_cell::CellRef;
+use martite_cell::order::compare_without_row;
+use martite_cell::{CellRef, key};
 use martite_filter::{Filter, ReturnCode};
 use martite_hfile::{RowJudge, Verdict};
 use std::cell::Cell;
 
 /// Says of a row what a reader of it would say, as long as that is a refusal. Of anything else it says nothing.
 pub(super) struct Judge<'a> {
-    pub filter: &'a mut Filter,
+    pub filter: Option<&'a mut Filter>,
     pub bounds: &'a RowBounds,
     pub stop_row: &'a [u8],
     /// Bytes of blocks read so far, and how many end the call.
@@ -18,34 +19,51 @@ pub(super) struct Judge<'a> {
     /// Of the current row.
     included: usize,
     included_bytes: usize,
+    /// Where the filter's last hint leads in it.
+    target: Option<Vec<u8>>,
 }
 
 impl<'a> Judge<'a> {
     /// None if the filter does not judge each row by itself.
     pub(super) fn new(
-        filter: &'a mut Filter,
+        filter: Option<&'a mut Filter>,
         bounds: &'a RowBounds,
         stop_row: &'a [u8],
         block_bytes: (&'a Cell<u64>, u64),
     ) -> Option<Judge<'a>> {
-        let may_judge = filter.is_row_local() && !bounds.reversed;
-        may_judge.then_some(Judge { filter, bounds, stop_row, block_bytes, refused: 0, included: 0, included_bytes: 0 })
+        let may_judge = filter.as_ref().is_none_or(|filter| filter.is_row_local()) && !bounds.reversed;
+        may_judge.then_some(Judge {
+            filter,
+            bounds,
+            stop_row,
+            block_bytes,
+            refused: 0,
+            included: 0,
+            included_bytes: 0,
+            target: None,
+        })
     }
 }
 
 impl RowJudge for Judge<'_> {
     #[inline]
     fn begin(&mut self, row: &[u8]) -> bool {
-        self.filter.reset();
-        (self.included, self.included_bytes) = (0, 0);
-        !self.bounds.is_past(self.stop_row, row)
-            && !self.filter.filter_all_remaining()
-            && !self.filter.filter_row_key(row)
+        if self.bounds.is_past(self.stop_row, row) {
+            return false;
+        }
+        (self.included, self.included_bytes, self.target) = (0, 0, None);
+        let Some(filter) = &mut self.filter else { return true };
+        filter.reset();
+        !filter.filter_all_remaining() && !filter.filter_row_key(row)
     }
 
     #[inline]
     fn cell(&mut self, cell: &CellRef<'_>) -> Verdict {
-        let code = self.filter.filter_cell(cell);
+        let Some(filter) = &mut self.filter else { return Verdict::Leave };
+        if self.target.as_ref().is_some_and(|target| compare_without_row(cell.key, target).is_lt()) {
+            return Verdict::Next;
+        }
+        let code = filter.filter_cell(cell);
         if code.is_include() {
             // A row without judgement over the whole is wanted now; one with it may be too large to be collected.
             self.included += 1;
@@ -61,13 +79,20 @@ impl RowJudge for Judge<'_> {
                 Verdict::Next
             }
             ReturnCode::NextRow | ReturnCode::IncludeAndSeekNextRow => Verdict::EndRow,
-            ReturnCode::SeekNextUsingHint => Verdict::Leave,
+            ReturnCode::SeekNextUsingHint => {
+                self.target = filter.next_hint(cell);
+                let stays = |target: &Vec<u8>| key::check(target).is_ok() && key::row(target) == cell.row();
+                if self.target.as_ref().is_none_or(stays) { Verdict::Next } else { Verdict::Leave }
+            }
         }
     }
 
     #[inline]
     fn refuses(&mut self) -> bool {
-        let refused = self.filter.failure().is_none() && (self.included == 0 || self.filter.filter_row());
+        let refused = match &mut self.filter {
+            Some(filter) => filter.failure().is_none() && (self.included == 0 || filter.filter_row()),
+            None => true,
+        };
         self.refused += u64::from(refused);
         refused
     }

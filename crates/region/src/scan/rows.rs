@@ -607,12 +607,13 @@ impl Rows {
         self.limit_between_rows(read)
     }
 
-    /// After a refused row: those behind it that the filter refuses by their cells, too, as far as these can be judged where
-    /// they lie.
+    /// After a refused row: those behind it that the filter refuses by their cells, too, or that have none that is wanted, as far as
+    /// these can be judged where they lie.
     fn pass_judged(&mut self, read: &mut RowRead<'_>) {
         let most = self.cells_to_next_check(read);
         let Rows { families, bounds, stop_row, block_bytes_end, row: last, .. } = self;
-        let ([only], Some(filter)) = (&mut families[..], read.filter.as_deref_mut()) else { return };
+        let [only] = &mut families[..] else { return };
+        let filter = read.filter.as_deref_mut();
         let Some(mut judge) = Judge::new(filter, bounds, stop_row, (read.block_bytes, *block_bytes_end)) else {
             return;
         };
@@ -623,7 +624,9 @@ impl Rows {
         read.cells_scanned += cells as u64;
         self.rows_scanned += judge.refused;
         self.rows_filtered += judge.refused;
-        filter.reset();
+        if let Some(filter) = read.filter.as_deref_mut() {
+            filter.reset();
+        }
     }
 
     /// So many cells may be passed over before somebody is to be asked.

@@ -231,6 +231,12 @@ impl Columns {
         self.versions().max <= 1
     }
 
+    /// Whether cells of times that are not wanted are nothing to anybody. Expired ones are not where some are kept for their number.
+    #[inline]
+    pub(super) fn other_times_pass(&self) -> bool {
+        self.versions().min == 0
+    }
+
     /// The column before the next one that is wanted, if the row had it or it was named.
     #[inline]
     pub(super) fn counted(&self) -> Option<&[u8]> {
@@ -268,7 +274,8 @@ impl Columns {
         };
         let (oldest, newest) = self.wanted(range);
         let few = columns.is_none_or(|columns| columns.len() <= MOST_JUDGED);
-        few.then_some(JudgeRules { oldest, newest, columns, most_cells })
+        let (other_times_pass, older_pass) = (self.other_times_pass(), self.wants_one_version());
+        few.then_some(JudgeRules { oldest, newest, other_times_pass, older_pass, columns, most_cells })
     }
 
     pub(super) fn new(columns: Option<&Arc<[Bytes]>>, versions: Versions) -> Columns {

@@ -190,11 +190,38 @@ pub(super) struct UserMatcher {
     last_marker: Vec<u8>,
     /// Nothing about the scan itself wants each cell of a row to be looked at, but perhaps its filter.
     may_run: bool,
-    has_filter: bool,
-    /// With a filter: versions of a column to return, and those returned of the last column.
+    /// With a filter: versions of a column to return.
     versions_after_filter: u32,
-    filtered_count: u32,
-    filtered_column: Vec<u8>,
+    filtered: Filtered,
+}
+
+/// Of the cells that a filter has let pass: how many of the last column there were.
+#[derive(Default)]
+pub(super) struct Filtered {
+    count: u32,
+    /// With its row, as keys begin.
+    column: Vec<u8>,
+}
+
+impl Filtered {
+    /// A cell was let pass: how many of its column there are with it.
+    #[inline]
+    fn count(&mut self, key: &[u8]) -> u32 {
+        if self.column != key[..key.len() - key::TS_TYPE_SIZE] {
+            self.set_first(key);
+        } else {
+            self.count += 1;
+        }
+        self.count
+    }
+
+    /// The first one of its column was.
+    #[inline]
+    pub(super) fn set_first(&mut self, key: &[u8]) {
+        self.count = 1;
+        self.column.clear();
+        self.column.extend_from_slice(&key[..key.len() - key::TS_TYPE_SIZE]);
+    }
 }
 
 impl UserMatcher {
@@ -232,10 +259,8 @@ impl UserMatcher {
             may_run: !(scan.reversed || scan.raw)
                 && (scan.store_limit, scan.store_offset, family.order) == (-1, 0, Order::Default)
                 && result_max > 0,
-            has_filter,
             versions_after_filter: result_max,
-            filtered_count: 0,
-            filtered_column: Vec::new(),
+            filtered: Filtered::default(),
         }
     }
 
@@ -270,12 +295,11 @@ impl UserMatcher {
     #[inline]
     pub(super) fn run_rules(&mut self) -> Option<RunRules<'_>> {
         match &mut self.tracker {
-            Tracker::Plain { columns, deletes }
-                if self.may_run && !self.has_filter && deletes.is_empty() && columns.may_run() =>
-            {
+            Tracker::Plain { columns, deletes } if self.may_run && deletes.is_empty() && columns.may_run() => {
                 self.range_markers = 0;
-                let goes_on = !self.is_get;
-                Some(RunRules { row_prefix: &self.row.prefix, time_range: self.time_range, columns, goes_on })
+                let (time_range, goes_on) = (self.time_range, !self.is_get);
+                let filtered = &mut self.filtered;
+                Some(RunRules { row_prefix: &self.row.prefix, time_range, columns, goes_on, filtered })
             }
             _ => None,
         }
@@ -406,14 +430,7 @@ impl UserMatcher {
             (ReturnCode::IncludeAndSeekNextRow, _) => Match::IncludeNextRow,
             (_, code) => code,
         };
-        let column = &cell.key[..cell.key.len() - 9];
-        if self.filtered_column != column {
-            self.filtered_count = 0;
-            self.filtered_column.clear();
-            self.filtered_column.extend_from_slice(column);
-        }
-        self.filtered_count += 1;
-        if self.filtered_count > self.versions_after_filter {
+        if self.filtered.count(cell.key) > self.versions_after_filter {
             code = if code == Match::IncludeNextRow { Match::NextRow } else { Match::NextCol };
         }
         if code == Match::IncludeNextCol || code == Match::NextCol {

@@ -21,6 +21,7 @@ mod point;
 mod prune;
 mod row_read;
 mod run;
+mod shows;
 mod source;
 mod store_scanner;
 

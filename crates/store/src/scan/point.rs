@@ -269,6 +269,7 @@ impl PointReader {
             row_prefix: &lookup.start[..2 + key::row_len(&lookup.start)],
             oldest: self.oldest,
             newest: self.newest,
+            other_times_pass: false,
             read_point: self.scan.read_point,
             bound: None,
             column: None,

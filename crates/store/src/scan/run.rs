@@ -7,12 +7,14 @@
 //! run's cells, too.
 
 use super::columns::Columns;
+use super::matcher::{Filtered, Match};
 use super::merge::Merge;
 use super::row_read::{RowRead, StoreEnd};
+use super::shows::ByFilter;
 use super::source::Plain;
 use crate::memstore::{SegmentScanner, Visit};
 use martite_cell::{CellBuf, TimeRange, key};
-use martite_hfile::{Fate, PlainEnd, PlainJudge, PlainRules, PlainTaken};
+use martite_hfile::{Fate, PlainEnd, PlainJudge, PlainRules, PlainTaken, ShowCells, ShownPlain, Then};
 
 /// So many older versions of a column are stepped over; then a seek may be better.
 pub(super) const MOST_OLDER: u32 = 2;
@@ -25,6 +27,7 @@ pub(super) struct RunRules<'a> {
     pub columns: &'a mut Columns,
     /// Other rows are wanted, too.
     pub goes_on: bool,
+    pub filtered: &'a mut Filtered,
 }
 
 /// What a run took.
@@ -41,6 +44,10 @@ pub(super) struct Ran {
     pub row_over: bool,
     /// Columns are named, and the merge stands at the last cell: which comes next decides where to go.
     pub in_named: bool,
+    /// Where the filter wants to go from the last cell, where the merge stands.
+    pub code: Option<Match>,
+    /// The filter wants nothing more of the row, and the merge stands at the next one.
+    pub left_row: bool,
     /// The answer has become too big.
     pub end: Option<StoreEnd>,
 }
@@ -75,6 +82,7 @@ fn run_top(
         row_prefix: rules.row_prefix,
         oldest,
         newest,
+        other_times_pass: columns.other_times_pass(),
         read_point,
         bound,
         column: columns.counted(),
@@ -84,12 +92,24 @@ fn run_top(
         bytes_end,
         goes_on: rules.goes_on,
     };
-    let taken = match source.plain() {
-        Some(Plain::Segment(cells)) if plain.columns.is_none() => take_shown::<false>(cells, &plain, read.out),
-        Some(Plain::Segment(cells)) => take_shown::<true>(cells, &plain, read.out),
-        Some(Plain::File(cells)) => cells.take_plain(&plain, read.out),
-        None => PlainTaken::NONE,
+    let shown = |plain| ShownPlain { plain, ..ShownPlain::NONE };
+    let mut by_filter = ByFilter::new(read.filter.as_deref_mut(), read.scratch);
+    let taken = match (source.plain(), &mut by_filter) {
+        (Some(Plain::Segment(cells)), Some(shows)) => show_cells(cells, &plain, shows, read.out),
+        (Some(Plain::File(cells)), Some(shows)) => cells.show_plain(&plain, alone, shows, read.out),
+        (Some(Plain::Segment(cells)), None) if plain.columns.is_none() => {
+            shown(take_shown::<false>(cells, &plain, read.out))
+        }
+        (Some(Plain::Segment(cells)), None) => shown(take_shown::<true>(cells, &plain, read.out)),
+        (Some(Plain::File(cells)), None) => shown(cells.take_plain(&plain, read.out)),
+        (None, _) => ShownPlain::NONE,
     };
+    let ShownPlain { plain: taken, last_taken, left_row } = taken;
+    if let Some(key) = last_taken {
+        rules.filtered.set_first(key);
+    }
+    ran.left_row = left_row;
+    let code = by_filter.filter(|_| taken.end == PlainEnd::Shown).and_then(|shows| shows.code());
     let (cells, end) = (taken.cells + taken.passed, taken.end);
     // A source may come to the top of which nothing can be taken.
     if cells == 0 {
@@ -101,12 +121,19 @@ fn run_top(
     // Where the row ends for all, nothing is asked about its columns any more, but whether they are done with.
     let last = taken.last.as_ref().filter(|_| end != PlainEnd::Row || !alone);
     columns.took(last.map(|cell| cell.as_cell()).as_ref(), taken.columns_done);
+    // Behind the last of the named columns nothing of the row is wanted.
+    ran.code = code.map(|code| match code {
+        Match::Hint => code,
+        _ if columns.done() && taken.passed_last => Match::NextRow,
+        _ if columns.done() => Match::IncludeNextRow,
+        _ => code,
+    });
     ran.kept = !taken.passed_last;
     ran.included += taken.cells;
     ran.cells += cells;
     read.cells_scanned += cells;
-    let is_at_last = matches!(end, PlainEnd::Limit | PlainEnd::Block | PlainEnd::Columns);
-    ran.in_named = is_at_last && columns.left().is_some();
+    let is_at_last = matches!(end, PlainEnd::Limit | PlainEnd::Block | PlainEnd::Columns | PlainEnd::Shown);
+    ran.in_named = is_at_last && columns.left().is_some() && !taken.passed_one;
     ran.wants_seek = end == PlainEnd::Far;
     if read.is_too_big() {
         ran.end = Some(StoreEnd::TooBig);
@@ -131,12 +158,13 @@ fn take_shown<'s, const NAMED: bool>(
             taken.end = PlainEnd::Row;
             return Visit::Leave;
         }
-        match judge.judge(key, !cell.tags.is_empty(), cell.seq_id) {
+        let fate = judge.judge(key, !cell.tags.is_empty(), cell.seq_id);
+        match fate {
             Fate::End(end) => {
                 taken.end = end;
                 return Visit::Leave;
             }
-            Fate::Pass => taken.passed += 1,
+            Fate::Pass | Fate::PassOne => taken.passed += 1,
             Fate::Take => {
                 out.push_flat(&cell);
                 taken.last = Some(cell);
@@ -152,9 +180,73 @@ fn take_shown<'s, const NAMED: bool>(
             return Visit::TakeLast;
         }
         // Markers of a whole family have no qualifier either: behind such a cell one may come that is wanted.
-        let may_leave_column = rules.most_older > 0 && !key::qualifier_at(key, rules.row_prefix.len()).is_empty();
+        let may_leave_column =
+            fate != Fate::PassOne && rules.most_older > 0 && !key::qualifier_at(key, rules.row_prefix.len()).is_empty();
         if may_leave_column { Visit::TakeColumn } else { Visit::Take }
     });
     judge.finish(&mut taken);
     taken
+}
+
+/// As [`crate::StoreFileScanner::show_plain`], of the memstore.
+#[inline(never)]
+fn show_cells<'s>(
+    cells: &'s mut SegmentScanner,
+    rules: &PlainRules<'_>,
+    shows: &mut ByFilter<'_>,
+    out: &mut CellBuf,
+) -> ShownPlain<'s> {
+    let mut judge = PlainJudge::<true>::new(rules);
+    let mut shown = ShownPlain::NONE;
+    let taken = &mut shown.plain;
+    cells.run(|cell| {
+        if shows.is_done() {
+            return Visit::Leave;
+        }
+        let key = cell.key();
+        if !judge.is_in_row(key) {
+            taken.end = PlainEnd::Row;
+            return Visit::Leave;
+        }
+        let mut then = Then::Next;
+        match judge.judge(key, !cell.tags.is_empty(), cell.seq_id) {
+            Fate::End(end) => {
+                taken.end = end;
+                return Visit::Leave;
+            }
+            Fate::Pass | Fate::PassOne => (taken.passed, taken.passed_last) = (taken.passed + 1, true),
+            Fate::Take => {
+                let answer = shows.show(&cell.as_cell());
+                if answer.takes {
+                    if !shows.put(&cell.as_cell(), out) {
+                        out.push_flat(&cell);
+                    }
+                    shown.last_taken = Some(key);
+                }
+                taken.cells += u64::from(answer.takes);
+                taken.passed += u64::from(!answer.takes);
+                taken.passed_last = !answer.takes;
+                taken.last = Some(cell);
+                then = answer.then_of(&judge);
+            }
+        }
+        // Behind a column that is over, older versions may come that would be shown.
+        if then != Then::Next && !(then == Then::NextColumn && rules.most_older > 0) {
+            taken.end = PlainEnd::Shown;
+            return Visit::TakeLast;
+        }
+        if taken.cells + taken.passed >= rules.most_cells || out.size_bytes() >= rules.bytes_end {
+            taken.end = PlainEnd::Limit;
+            return Visit::TakeLast;
+        }
+        if judge.has_all() {
+            taken.end = PlainEnd::Columns;
+            return Visit::TakeLast;
+        }
+        Visit::Take
+    });
+    let passed_last = taken.passed_last;
+    judge.finish(taken);
+    taken.passed_last = passed_last;
+    shown
 }

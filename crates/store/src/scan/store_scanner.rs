@@ -245,15 +245,18 @@ impl StoreScanner {
                 self.phase = Phase::Closed;
                 return Ok(Step::Ready(StoreEnd::Exhausted));
             };
-            if let Some(end) = read.end_before_cell() {
+            let begins_row = !self.matcher.has_row();
+            // A filter that is done says so here, at the cell behind its row, if at all: no pause comes before that.
+            if let Some(end) = read.end_before_cell()
+                && (end != StoreEnd::Paused || begins_row || self.matcher.is_in_row(key))
+            {
                 return Ok(Step::Ready(end));
             }
-            let begins_row = !self.matcher.has_row();
             if begins_row {
                 self.matcher.set_row(key);
                 self.count_in_row = 0;
             }
-            let may_run = !std::mem::take(&mut self.wants_seek) && !read.discard && read.cell_filter().is_none();
+            let may_run = !std::mem::take(&mut self.wants_seek) && !read.discard;
             if may_run {
                 match self.run_cells(begins_row, read) {
                     Moved::Not => {}
@@ -289,6 +292,9 @@ impl StoreScanner {
     #[inline]
     fn run_cells(&mut self, begins_row: bool, read: &mut RowRead<'_>) -> Moved {
         if !begins_row && self.merge.peek_key().is_some_and(|key| !self.matcher.is_in_row(key)) {
+            if read.cell_filter().is_some_and(|filter| filter.filter_all_remaining()) {
+                return Moved::Not;
+            }
             return self.decide_move(Match::Done, read).map_or(Moved::On, Moved::Ended);
         }
         let Some(rules) = self.matcher.run_rules() else { return Moved::Not };
@@ -301,6 +307,14 @@ impl StoreScanner {
         }
         self.count_in_row += ran.included;
         self.kept = ran.kept;
+        if let Some(code) = ran.code.filter(|_| ran.end.is_none()) {
+            return self.decide_move(code, read).map_or(Moved::On, Moved::Ended);
+        }
+        if ran.left_row {
+            // The next cell of all is perhaps yet to be found.
+            self.matcher.clear_row();
+            self.row_over = true;
+        }
         if ran.in_named && ran.end.is_none() {
             let code = if self.matcher.has_all_columns() { Match::IncludeNextRow } else { Match::IncludeNextCol };
             return self.decide_move(code, read).map_or(Moved::On, Moved::Ended);
@@ -314,7 +328,7 @@ impl StoreScanner {
     #[inline]
     fn leave_row(&mut self, ran: &Ran, read: &RowRead<'_>) -> StoreEnd {
         self.matcher.clear_row();
-        let has_all = self.matcher.has_all_columns();
+        let has_all = self.matcher.has_all_columns() || ran.left_row;
         if let Some(limit) = ran.end.or_else(|| read.end_after_cell(ran.kept).filter(|_| !has_all)) {
             return limit;
         }

@@ -1,0 +1,236 @@
+//! Plain cells of a row, shown one after the other to who says what becomes of each: most of what a scan does whose filter has
+//! its say about cells.
+
+use crate::{
+    Block, NEAR_CELLS, PlainEnd, PlainRules, PlainTaken, Scanner,
+    cells::{CellAt, Layout},
+    plain::{AHEAD_BYTES, Ahead, Fate, PlainJudge},
+    scanner::Current,
+};
+use martite_cell::order::compare_without_row;
+use martite_cell::{CellBuf, CellRef, key};
+use std::sync::Arc;
+
+/// What becomes of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shown {
+    /// It is taken.
+    pub takes: bool,
+    pub then: Then,
+}
+
+impl Shown {
+    /// Behind the last of the named columns nothing of the row is wanted.
+    #[inline]
+    pub fn then_of<const NAMED: bool>(self, judge: &PlainJudge<'_, '_, NAMED>) -> Then {
+        if self.then != Then::Seek && judge.has_all_named() { Then::NextRow } else { self.then }
+    }
+}
+
+/// What comes after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    Next,
+    /// Further versions of its column are not to be shown.
+    NextColumn,
+    /// Further cells of the row are not.
+    NextRow,
+    /// Nor those before a key: see [`ShowCells::target`].
+    Seek,
+}
+
+/// Who is shown cells.
+pub trait ShowCells {
+    /// Before each cell, of whichever row: whether it wants to see nothing more.
+    fn is_done(&mut self) -> bool;
+    fn show(&mut self, cell: &CellRef<'_>) -> Shown;
+    /// After [`Then::Seek`]: the flat key to go to; None: it does not know.
+    fn target(&mut self, cell: &CellRef<'_>) -> Option<&[u8]>;
+    /// Appends a cell that is taken; false: as it lies.
+    fn put(&mut self, cell: &CellRef<'_>, out: &mut CellBuf) -> bool;
+}
+
+/// What was shown.
+pub struct ShownPlain<'s> {
+    /// `cells`: those that were taken; `last`: the last one that was shown, taken or not.
+    pub plain: PlainTaken<'s>,
+    /// Key of the last one that was taken.
+    pub last_taken: Option<&'s [u8]>,
+    /// [`PlainEnd::Row`]: further cells of the row were not wanted.
+    pub left_row: bool,
+}
+
+impl ShownPlain<'_> {
+    pub const NONE: ShownPlain<'static> = ShownPlain { plain: PlainTaken::NONE, last_taken: None, left_row: false };
+}
+
+impl Scanner {
+    /// As [`Scanner::take_plain`], but for what `shows` has to say of each cell that would be taken. `alone`: no other source has cells of the
+    /// row, so that it may be left.
+    pub fn show_plain<'s>(
+        &'s mut self,
+        rules: &PlainRules<'_>,
+        alone: bool,
+        shows: &mut impl ShowCells,
+        out: &mut CellBuf,
+    ) -> ShownPlain<'s> {
+        let layout = self.reader().layout();
+        let Some(Current { block, cell, keys_asked, ahead }) = self.current() else { return ShownPlain::NONE };
+        let asked = Asked { keys: keys_asked, ahead };
+        show_lying(block, layout, (cell, asked), rules, alone, (shows, out))
+    }
+}
+
+/// What has been asked for.
+struct Asked<'a> {
+    keys: &'a mut usize,
+    ahead: Ahead<'a>,
+}
+
+impl Asked<'_> {
+    /// Of long cells, their keys; else all of them.
+    #[inline(always)]
+    fn prefetch(&mut self, block: &Block, cell: &CellAt) {
+        if cell.is_long() {
+            *self.keys = block.marks().prefetch_keys(*self.keys, cell.start, block.payload());
+        } else {
+            self.ahead.prefetch(block.payload(), cell.start as usize, AHEAD_BYTES);
+        }
+    }
+}
+
+fn show_lying<'s>(
+    block: &'s Arc<Block>,
+    layout: Layout,
+    (current, mut asked): (&mut CellAt, Asked<'_>),
+    rules: &PlainRules<'_>,
+    alone: bool,
+    (shows, out): (&mut impl ShowCells, &mut CellBuf),
+) -> ShownPlain<'s> {
+    let payload = block.payload();
+    let mut judge = PlainJudge::<true>::new(rules);
+    let mut shown = ShownPlain::NONE;
+    let taken = &mut shown.plain;
+    let mut last = None;
+    let mut cell = *current;
+    loop {
+        if shows.is_done() {
+            break;
+        }
+        asked.prefetch(block, &cell);
+        let key = cell.key(payload);
+        if !judge.is_in_row(key) {
+            taken.end = PlainEnd::Row;
+            break;
+        }
+        let next = CellAt::parse_inline(payload, cell.end, layout);
+        let mut stops = false;
+        match judge.judge(key, cell.tags_len() > 0, cell.seq_id()) {
+            Fate::End(end) => {
+                taken.end = end;
+                break;
+            }
+            Fate::Pass | Fate::PassOne => (taken.passed, taken.passed_last) = (taken.passed + 1, true),
+            Fate::Take => {
+                let flat = cell.flat(payload);
+                let as_cell = flat.as_cell();
+                let answer = shows.show(&as_cell);
+                let then = answer.then_of(&judge);
+                if answer.takes {
+                    if !shows.put(&as_cell, out) {
+                        out.push_or_borrow(cell.key_value(payload), block);
+                    }
+                    taken.cells += 1;
+                    shown.last_taken = Some(key);
+                } else {
+                    taken.passed += 1;
+                }
+                taken.passed_last = !answer.takes;
+                last = Some(flat);
+                let full = taken.cells + taken.passed >= rules.most_cells || out.size_bytes() >= rules.bytes_end;
+                let near = Near { payload, layout, first: next, row_prefix: rules.row_prefix };
+                let found = match then {
+                    Then::Next => None,
+                    Then::NextColumn => {
+                        // Older versions would be shown: those that come next, or that another source has.
+                        let column = &key[..key.len() - key::TS_TYPE_SIZE];
+                        let is_last = alone && next.is_some_and(|next| !next.key(payload).starts_with(column));
+                        stops = rules.most_older == 0 && !is_last;
+                        None
+                    }
+                    Then::NextRow if alone && !full => near.find(|_| false),
+                    Then::Seek if alone && !full => near.seek(key, shows.target(&as_cell)),
+                    Then::NextRow | Then::Seek => None,
+                };
+                // Those in between are not looked at, and not counted.
+                if let Some(found) = found {
+                    cell = found;
+                    if then == Then::NextRow {
+                        (taken.end, shown.left_row) = (PlainEnd::Row, true);
+                        break;
+                    }
+                    continue;
+                }
+                stops = stops || matches!(then, Then::NextRow | Then::Seek);
+            }
+        }
+        if stops {
+            taken.end = PlainEnd::Shown;
+            break;
+        }
+        if taken.cells + taken.passed >= rules.most_cells || out.size_bytes() >= rules.bytes_end {
+            taken.end = PlainEnd::Limit;
+            break;
+        }
+        if judge.has_all() {
+            taken.end = PlainEnd::Columns;
+            break;
+        }
+        cell = match next {
+            Some(next) => next,
+            None => {
+                taken.end = PlainEnd::Block;
+                break;
+            }
+        };
+    }
+    *current = cell;
+    let passed_last = taken.passed_last;
+    judge.finish(taken);
+    (taken.passed_last, taken.last) = (passed_last, last);
+    shown
+}
+
+/// The cells behind one, of its block.
+struct Near<'a> {
+    payload: &'a [u8],
+    layout: Layout,
+    first: Option<CellAt>,
+    row_prefix: &'a [u8],
+}
+
+impl Near<'_> {
+    /// The first one of another row, or with a key that `is_there`, if that is near.
+    #[inline]
+    fn find(&self, is_there: impl Fn(&[u8]) -> bool) -> Option<CellAt> {
+        let mut cell = self.first?;
+        for _ in 0..NEAR_CELLS {
+            let key = cell.key(self.payload);
+            if !key::is_in_row(key, self.row_prefix) || is_there(key) {
+                return Some(cell);
+            }
+            cell = CellAt::parse_inline(self.payload, cell.end, self.layout)?;
+        }
+        None
+    }
+
+    /// The first one not before `target`, if that is in the row, and behind the cell with the key `from`.
+    #[inline]
+    fn seek(&self, from: &[u8], target: Option<&[u8]>) -> Option<CellAt> {
+        let target = target.filter(|target| key::check(target).is_ok() && key::is_in_row(target, self.row_prefix))?;
+        if compare_without_row(target, from).is_le() {
+            return None;
+        }
+        self.find(|key| compare_without_row(key, target).is_ge())
+    }
+}
