@@ -185,6 +185,12 @@ impl Cells<'_> {
         CellAt::parse(self.payload, start, self.layout)
     }
 
+    /// Key of the cell at a place known to hold one.
+    #[inline]
+    pub(crate) fn key_at(&self, start: u32) -> &[u8] {
+        key_at(self.payload, start)
+    }
+
     pub(crate) fn first(&self) -> Option<CellAt> {
         self.at(0)
     }

@@ -30,6 +30,7 @@ mod passed;
 mod plain;
 mod reader;
 mod row;
+mod rows_before;
 mod scanner;
 mod shown;
 mod source;

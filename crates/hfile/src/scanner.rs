@@ -9,7 +9,7 @@
 
 use crate::{
     Block, BlockKindHint, BlockSource, HFileError, Reader, Step, cells::CellAt, index_path::IndexPath,
-    marks::KEY_REACH, plain::Ahead, source::ready,
+    marks::KEY_REACH, plain::Ahead, rows_before::BlockRows, source::ready,
 };
 use martite_cell::{CellRef, key};
 use martite_env::prefetch::prefetch;
@@ -30,6 +30,8 @@ pub struct Scanner {
     asked: usize,
     /// Bytes of `block`, and then of `ahead`, that have been asked for, while cells are looked at as a whole.
     asked_bytes: usize,
+    /// Backwards: where the rows of a block begin.
+    rows: BlockRows,
     /// The only row that is wanted, if one is: no block is read for others alone.
     only_row: Option<Vec<u8>>,
     /// Paths being looked for, kept for their allocations.
@@ -62,6 +64,7 @@ impl Scanner {
             at_end: false,
             asked: 0,
             asked_bytes: 0,
+            rows: BlockRows::default(),
             only_row: None,
             candidate: IndexPath::default(),
             neighbour: IndexPath::default(),
@@ -315,6 +318,18 @@ impl Scanner {
             Some(cell) => Ok(self.settle(block, cell)?.map(|()| true)),
             None => Ok(self.settle_before_start()),
         }
+    }
+
+    /// From a row at or behind `row`: to the first cell of the last row before `row`, if that begins in this block, behind its first cell.
+    /// False: it stays where it is.
+    pub fn to_row_before(&mut self, row: &[u8]) -> bool {
+        let (Some(block), Some(cell)) = (&self.block, &self.cell) else { return false };
+        let found = self.rows.before(self.reader.cells(block), block.offset, cell.start, row);
+        let found = found.and_then(|start| CellAt::parse(block.payload(), start, self.reader.layout()));
+        if let Some(found) = found {
+            self.cell = Some(found);
+        }
+        found.is_some()
     }
 
     pub fn seek_to_first(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {

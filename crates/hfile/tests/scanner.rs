@@ -144,3 +144,32 @@ fn a_request_names_exactly_one_block() {
         assert!(index.iter().all(|k| *k == (BlockKindHint::Index, true)));
     }
 }
+
+#[test]
+fn the_row_before_is_found_inside_a_block() {
+    let cells = cells(600, 5, false);
+    let (bytes, _) = write(&cells, WriterOptions { block_size: 1500, ..WriterOptions::default() });
+    let src = FileSource { file: &bytes };
+    let mut scanner = Scanner::new(open(&bytes), true);
+    let row_of = |at: usize| cells[at].as_ref().row().to_vec();
+    let mut found = 0;
+    for at in 0..cells.len() {
+        // A scan that goes back from a row stands in it, or in one behind it where its cells ended.
+        for back_from in [at, at.saturating_sub(1), at.saturating_sub(3)] {
+            drive(&mut scanner, |s| s.seek(cells[at].as_ref().key, &src));
+            let (stood_at, row) = (scanner.peek().unwrap().to_owned_cell(), row_of(back_from));
+            let before = (0..at).rev().find(|at| row_of(*at) < row).map(|last| {
+                let first = (0..=last).rev().find(|first| *first == 0 || row_of(first - 1) < row_of(last));
+                first.unwrap()
+            });
+            if scanner.to_row_before(&row) {
+                assert_eq!(scanner.peek().unwrap(), cells[before.unwrap()].as_ref(), "{at} {back_from}");
+                found += 1;
+            } else {
+                assert_eq!(scanner.peek().unwrap(), stood_at.as_ref(), "{at} {back_from}");
+            }
+        }
+    }
+    // In each block but for the first rows of it.
+    assert!(found > 2 * cells.len(), "{found} of {}", 3 * cells.len());
+}

@@ -22,7 +22,7 @@ fn filter(random: &Random) -> String {
     let column = random.qualifier();
     let op = random.pick(&["=", "!=", "<", ">="]);
     let flag = random.pick(&["true", "false"]);
-    match random.below(22) {
+    match random.below(23) {
         0 => format!("ColumnPrefixFilter('{column}')"),
         1 => "ColumnPrefixFilter('q')".to_owned(),
         2 => format!("MultipleColumnPrefixFilter('{column}', 'q{column}x', 'q')"),
@@ -43,7 +43,9 @@ fn filter(random: &Random) -> String {
         17 => format!("WHILE ValueFilter({op}, 'binary:{LONG}')"),
         18 => format!("FamilyFilter({op}, 'binary:g')"),
         19 => format!("RowFilter({op}, 'binary:{}')", random.row()),
-        20 => format!("({} AND {})", filter(random), filter(random)),
+        // Lets everything pass.
+        20 => "RowFilter(>=, 'binary:')".to_owned(),
+        21 => format!("({} AND {})", filter(random), filter(random)),
         _ => format!("({} OR {})", filter(random), filter(random)),
     }
 }
@@ -80,11 +82,12 @@ fn like(random: &Random) -> ScanSpec {
         0 => TimeRange::new(1000 + random.below(2000), 2000 + random.below(2000)),
         _ => TimeRange::ALL,
     };
+    let reversed = random.below(3) == 0;
     ScanSpec {
         families,
         start_row: if random.below(2) == 0 { Bytes::new() } else { random.row().into() },
-        stop_row: if random.below(3) > 0 { Bytes::new() } else { "row040".into() },
-        reversed: false,
+        stop_row: if random.below(3) > 0 { Bytes::new() } else { if reversed { "row010" } else { "row040" }.into() },
+        reversed,
         time_range,
         max_versions: random.pick(&[1, 1, 2, 3]),
         load_on_demand: random.below(2) == 0,

@@ -226,6 +226,10 @@ impl StoreFileScanner {
     pub fn seek_before(&mut self, key: &[u8], src: &dyn BlockSource) -> Result<Step<bool>, HFileError> {
         self.inner.seek_before(key, src)
     }
+    /// See [`Scanner::to_row_before`]; halves seek.
+    pub fn to_row_before(&mut self, row: &[u8]) -> bool {
+        self.inner.half.is_none() && self.inner.inner.to_row_before(row)
+    }
     pub fn seek_to_first(&mut self, src: &dyn BlockSource) -> Result<Step<()>, HFileError> {
         self.inner.seek_to_first(src)
     }

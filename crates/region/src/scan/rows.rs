@@ -278,7 +278,7 @@ impl Rows {
     /// to leave.
     fn start_row(&mut self, read: &mut RowRead<'_>) -> Option<Piece> {
         self.begin_result(read.out);
-        let can_pass = self.can_pass(read);
+        let can_pass = self.can_pass(read) && !self.bounds.reversed;
         if read.filter.is_some()
             && self.may_take_rows()
             && let Some(limit) = self.take_rows(read, TakeRoom::NONE, &mut Vec::new())
@@ -637,7 +637,7 @@ impl Rows {
 
     /// Whether the cells of a refused row need not be looked at.
     fn can_pass(&self, read: &RowRead<'_>) -> bool {
-        !self.bounds.reversed && read.filter.as_ref().is_none_or(|f| !f.watches_refused_rows())
+        read.filter.as_ref().is_none_or(|f| !f.watches_refused_rows())
     }
 
     fn end_row(&mut self, read: &mut RowRead<'_>) {

@@ -256,7 +256,7 @@ impl UserMatcher {
             see_past_markers,
             range_markers: 0,
             last_marker: Vec::new(),
-            may_run: !(scan.reversed || scan.raw)
+            may_run: !scan.raw
                 && (scan.store_limit, scan.store_offset, family.order) == (-1, 0, Order::Default)
                 && result_max > 0,
             versions_after_filter: result_max,
@@ -308,7 +308,7 @@ impl UserMatcher {
     /// What plain cells a filter may judge, or who takes rows may take, where they lie; none if each has to be looked at.
     pub(super) fn judge_rules(&self, most_cells: usize) -> Option<JudgeRules<'_>> {
         match &self.tracker {
-            Tracker::Plain { columns, .. } if self.may_run && !self.is_get => {
+            Tracker::Plain { columns, .. } if self.may_run && !self.is_get && !self.reversed => {
                 columns.judge_rules(&self.time_range, most_cells)
             }
             _ => None,

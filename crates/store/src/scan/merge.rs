@@ -260,10 +260,19 @@ impl Merge {
         }
     }
 
+    /// A run begins in `row`.
+    #[inline]
+    pub(super) fn stands_in(&mut self, row: &[u8]) {
+        if self.reversed && self.row != row {
+            self.row.clear();
+            self.row.extend_from_slice(row);
+        }
+    }
+
     /// After a run that left its row, of which no other source has cells: to the next row, if that takes no step of a source.
     #[inline]
     pub(super) fn settles_behind_row(&mut self) -> bool {
-        if !self.sources[self.sorted[0] as usize].settles() {
+        if self.reversed || !self.sources[self.sorted[0] as usize].settles() {
             return false;
         }
         if self.sorted.len() > 1 {

@@ -57,6 +57,7 @@ pub(super) struct Ran {
 /// taken.
 pub(super) fn run(merge: &mut Merge, mut rules: RunRules<'_>, read_point: u64, read: &mut RowRead<'_>) -> Ran {
     let mut ran = Ran::default();
+    merge.stands_in(key::row(rules.row_prefix));
     while run_top(merge, &mut rules, read_point, read, &mut ran) && merge.top_gives_way() {}
     ran
 }

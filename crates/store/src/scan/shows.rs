@@ -55,7 +55,8 @@ impl ShowCells for ByFilter<'_> {
     }
 
     fn target(&mut self, cell: &CellRef<'_>) -> Option<&[u8]> {
-        self.target = self.filter.next_hint(cell);
+        // Backwards a hint is where to go back to; in its row the next cell is asked about.
+        self.target = if self.filter.is_reversed() { None } else { self.filter.next_hint(cell) };
         self.target.as_deref()
     }
 

@@ -300,6 +300,13 @@ impl Source {
 
     /// To the first visible cell of the last row before `row`.
     pub(super) fn seek_to_row_before(&mut self, row: &[u8], src: &dyn BlockSource) -> Moved {
+        if let Kind::File(file) = &mut self.cells
+            && !self.has_newer
+            && file.to_row_before(row)
+        {
+            (self.unsettled, self.back_from) = (false, None);
+            return READY;
+        }
         self.unsettled = true;
         let mut bound = key::first_on_row(row);
         loop {

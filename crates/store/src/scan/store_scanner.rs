@@ -387,7 +387,7 @@ impl StoreScanner {
         self.matcher.judge_rules(most).map_or(0, |rules| self.merge.take_rows(rules, before, takes, src))
     }
 
-    /// Forward scans: leaves `row`, where the scanner stands, without judging its cells.
+    /// Leaves `row`, where the scanner stands, without judging its cells.
     pub fn pass_row(&mut self, row: &[u8], read: &mut RowRead<'_>) -> Result<Step<StoreEnd>, StoreError> {
         self.kept = false;
         let mut passed = 0;
@@ -402,10 +402,10 @@ impl StoreScanner {
             read.cells_scanned += 1;
             passed += 1;
             self.pending = Move::Next;
-            if passed == NEAR_CELLS {
+            if passed == NEAR_CELLS || self.scan.reversed {
                 self.target.clear();
                 append_last_on_row(&mut self.target, row);
-                self.pending = Move::Forward;
+                self.pending = if self.scan.reversed { Move::RowBefore } else { Move::Forward };
             }
         }
         self.matcher.clear_row();
