@@ -46,7 +46,7 @@ pub(crate) trait Evaluate: Send {
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode>;
     /// Whether cells of a row that was refused by its key change anything but what [`Evaluate::reset`] resets.
     fn watches_refused_rows(&self) -> bool {
-        true
+        !self.is_row_local()
     }
     /// Whether a cell of a row whose key was let pass can be anything but included as it is, or tells the filter something.
     fn minds_cells(&self) -> bool {

@@ -77,7 +77,9 @@ impl Scanner {
     fn pass_judged_in_block(&mut self, rules: JudgeRules<'_>, judge: &mut impl RowJudge) -> (usize, bool) {
         let layout = self.reader().layout();
         let one_row = self.is_for_one_row();
-        let Some(Current { block, cell: current, keys_asked, mut ahead }) = self.current() else { return (0, false) };
+        let Some(Current { block, cell: current, keys_asked, mut ahead, .. }) = self.current() else {
+            return (0, false);
+        };
         let payload = block.payload();
         let (mut first, mut passed, mut is_last) = (*current, 0, false);
         let _way = Through::new(payload, ahead.behind);

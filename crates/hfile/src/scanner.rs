@@ -30,6 +30,8 @@ pub struct Scanner {
     asked: usize,
     /// Bytes of `block`, and then of `ahead`, that have been asked for, while cells are looked at as a whole.
     asked_bytes: usize,
+    /// Of cells that are shown, the last one was taken.
+    takes: bool,
     /// Backwards: where the rows of a block begin.
     rows: BlockRows,
     /// The only row that is wanted, if one is: no block is read for others alone.
@@ -49,6 +51,7 @@ pub(crate) struct Current<'a> {
     /// So many of the block's marks have been asked for; all of them, if it is not read from its beginning.
     pub keys_asked: &'a mut usize,
     pub ahead: Ahead<'a>,
+    pub takes: &'a mut bool,
 }
 
 impl Scanner {
@@ -64,6 +67,7 @@ impl Scanner {
             at_end: false,
             asked: 0,
             asked_bytes: 0,
+            takes: false,
             rows: BlockRows::default(),
             only_row: None,
             candidate: IndexPath::default(),
@@ -94,6 +98,7 @@ impl Scanner {
             cell: self.cell.as_mut()?,
             keys_asked: &mut self.asked,
             ahead: Ahead { asked: &mut self.asked_bytes, behind },
+            takes: &mut self.takes,
         })
     }
 

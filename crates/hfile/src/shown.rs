@@ -75,8 +75,8 @@ impl Scanner {
         out: &mut CellBuf,
     ) -> ShownPlain<'s> {
         let layout = self.reader().layout();
-        let Some(Current { block, cell, keys_asked, ahead }) = self.current() else { return ShownPlain::NONE };
-        let asked = Asked { keys: keys_asked, ahead };
+        let Some(Current { block, cell, keys_asked, ahead, takes }) = self.current() else { return ShownPlain::NONE };
+        let asked = Asked { keys: keys_asked, ahead, takes };
         show_lying(block, layout, (cell, asked), rules, alone, (shows, out))
     }
 }
@@ -85,13 +85,15 @@ impl Scanner {
 struct Asked<'a> {
     keys: &'a mut usize,
     ahead: Ahead<'a>,
+    /// The last cell that was shown was taken: the next ones may be.
+    takes: &'a mut bool,
 }
 
 impl Asked<'_> {
-    /// Of long cells, their keys; else all of them.
+    /// Of long cells that are not taken, their keys; else all of them.
     #[inline(always)]
     fn prefetch(&mut self, block: &Block, cell: &CellAt) {
-        if cell.is_long() {
+        if cell.is_long() && !*self.takes {
             *self.keys = block.marks().prefetch_keys(*self.keys, cell.start, block.payload());
         } else {
             self.ahead.prefetch(block.payload(), cell.start as usize, AHEAD_BYTES);
@@ -145,7 +147,7 @@ fn show_lying<'s>(
                 } else {
                     taken.passed += 1;
                 }
-                taken.passed_last = !answer.takes;
+                (taken.passed_last, *asked.takes) = (!answer.takes, answer.takes);
                 last = Some(flat);
                 let full = taken.cells + taken.passed >= rules.most_cells || out.size_bytes() >= rules.bytes_end;
                 let near = Near { payload, layout, first: next, row_prefix: rules.row_prefix };

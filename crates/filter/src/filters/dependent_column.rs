@@ -8,7 +8,7 @@ use crate::evaluate::{Boxed, Evaluate};
 use bytes::Bytes;
 use martite_cell::{CellRef, key};
 use martite_proto as pb;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 struct DependentColumn {
     family: Bytes,
@@ -17,7 +17,7 @@ struct DependentColumn {
     drop_dependent: bool,
     comparison: Comparison,
     /// Timestamps of the reference column in this row.
-    timestamps: HashSet<u64>,
+    timestamps: BTreeSet<u64>,
 }
 
 pub(crate) fn decode(input: Input) -> Result<Boxed> {
@@ -27,7 +27,7 @@ pub(crate) fn decode(input: Input) -> Result<Boxed> {
         qualifier: proto.column_qualifier.unwrap_or_default(),
         drop_dependent: proto.drop_dependent_column.unwrap_or(false),
         comparison: Comparison::decode(input.class, &proto.compare_filter)?,
-        timestamps: HashSet::new(),
+        timestamps: BTreeSet::new(),
     }))
 }
 

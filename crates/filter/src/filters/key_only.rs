@@ -24,9 +24,6 @@ impl Evaluate for KeyOnly {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }
-    fn watches_refused_rows(&self) -> bool {
-        false
-    }
     fn is_row_local(&self) -> bool {
         true
     }

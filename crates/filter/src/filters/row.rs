@@ -32,9 +32,6 @@ impl Evaluate for Row {
     fn first_passing(&self, rows: ShortRows<'_>) -> Option<usize> {
         self.comparison.part().map(|(part, kept)| rows.count_until(part, kept))
     }
-    fn watches_refused_rows(&self) -> bool {
-        false
-    }
     fn minds_cells(&self) -> bool {
         false
     }

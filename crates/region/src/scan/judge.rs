@@ -21,6 +21,8 @@ pub(super) struct Judge<'a> {
     included_bytes: usize,
     /// Where the filter's last hint leads in it.
     target: Option<Vec<u8>>,
+    /// It is refused by its key.
+    by_key: bool,
 }
 
 impl<'a> Judge<'a> {
@@ -41,6 +43,7 @@ impl<'a> Judge<'a> {
             included: 0,
             included_bytes: 0,
             target: None,
+            by_key: false,
         })
     }
 }
@@ -51,15 +54,23 @@ impl RowJudge for Judge<'_> {
         if self.bounds.is_past(self.stop_row, row) {
             return false;
         }
-        (self.included, self.included_bytes, self.target) = (0, 0, None);
+        (self.included, self.included_bytes, self.target, self.by_key) = (0, 0, None, false);
         let Some(filter) = &mut self.filter else { return true };
         filter.reset();
-        !filter.filter_all_remaining() && !filter.filter_row_key(row)
+        if filter.filter_all_remaining() {
+            return false;
+        }
+        self.by_key = filter.filter_row_key(row);
+        // Who minds keys alone is asked about many rows at once, elsewhere.
+        !self.by_key || filter.minds_cells() && !filter.filter_all_remaining()
     }
 
     #[inline]
     fn cell(&mut self, cell: &CellRef<'_>) -> Verdict {
         let Some(filter) = &mut self.filter else { return Verdict::Leave };
+        if self.by_key {
+            return Verdict::EndRow;
+        }
         if self.target.as_ref().is_some_and(|target| compare_without_row(cell.key, target).is_lt()) {
             return Verdict::Next;
         }
@@ -90,7 +101,7 @@ impl RowJudge for Judge<'_> {
     #[inline]
     fn refuses(&mut self) -> bool {
         let refused = match &mut self.filter {
-            Some(filter) => filter.failure().is_none() && (self.included == 0 || filter.filter_row()),
+            Some(filter) => filter.failure().is_none() && (self.by_key || self.included == 0 || filter.filter_row()),
             None => true,
         };
         self.refused += u64::from(refused);
