@@ -109,6 +109,12 @@ impl CellAt {
         &payload[self.start as usize + 8..self.key_end as usize]
     }
 
+    /// The key without its timestamp and its type.
+    #[inline]
+    pub(crate) fn column<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
+        &payload[self.start as usize + 8..self.key_end as usize - key::TS_TYPE_SIZE]
+    }
+
     #[inline]
     pub(crate) fn cell<'a>(&self, payload: &'a [u8]) -> CellRef<'a> {
         self.flat(payload).as_cell()

@@ -31,6 +31,33 @@ impl JudgeRules<'_> {
     }
 }
 
+impl JudgeRules<'_> {
+    /// Whether a cell of a row is to be judged; None: the row is to be read in another way.
+    #[inline(always)]
+    fn sees<'a>(
+        &self,
+        cell: &CellAt,
+        payload: &'a [u8],
+        row_prefix: &[u8],
+        last_column: &mut Option<&'a [u8]>,
+    ) -> Option<bool> {
+        let (key, column) = (cell.key(payload), cell.column(payload));
+        let is_plain = key::type_code(key) == CellType::Put as u8 && cell.tags_len() == 0;
+        let in_time = (self.oldest..=self.newest).contains(&key::timestamp(key));
+        if !is_plain || !(in_time || self.other_times_pass) {
+            return None;
+        }
+        if !in_time {
+            return Some(false);
+        }
+        if last_column.is_some_and(|last| key::is_same(last, column)) {
+            return self.older_pass.then_some(false);
+        }
+        *last_column = Some(column);
+        Some(self.want(key::qualifier_at(key, row_prefix.len())))
+    }
+}
+
 /// What comes after a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -99,18 +126,8 @@ impl Scanner {
                     ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
                 }
                 if !decided {
-                    let key = cell.key(payload);
-                    let column = &key[..key.len() - key::TS_TYPE_SIZE];
-                    let is_plain = key::type_code(key) == CellType::Put as u8 && cell.tags_len() == 0;
-                    let in_time = (rules.oldest..=rules.newest).contains(&key::timestamp(key));
-                    let is_older = in_time && last_column.is_some_and(|last| key::is_same(last, column));
-                    if !is_plain || !(in_time || rules.other_times_pass) || is_older && !rules.older_pass {
-                        break 'rows;
-                    }
-                    if in_time {
-                        last_column = Some(column);
-                    }
-                    if in_time && !is_older && rules.want(key::qualifier_at(key, row_prefix.len())) {
+                    let Some(is_wanted) = rules.sees(&cell, payload, row_prefix, &mut last_column) else { break 'rows };
+                    if is_wanted {
                         match judge.cell(&cell.cell(payload)) {
                             Verdict::Next => {}
                             Verdict::EndRow => decided = true,

@@ -111,96 +111,128 @@ fn show_lying<'s>(
 ) -> ShownPlain<'s> {
     let payload = block.payload();
     let mut judge = PlainJudge::<true>::new(rules);
-    let mut shown = ShownPlain::NONE;
-    let taken = &mut shown.plain;
-    let mut last = None;
+    let mut walk = Walk { block, layout, rules, alone, shows, out, shown: ShownPlain::NONE };
     let mut cell = *current;
-    loop {
-        if shows.is_done() {
-            break;
+    let end = loop {
+        if walk.shows.is_done() {
+            break PlainEnd::Other;
         }
         asked.prefetch(block, &cell);
         let key = cell.key(payload);
         if !judge.is_in_row(key) {
-            taken.end = PlainEnd::Row;
-            break;
+            break PlainEnd::Row;
         }
         let next = CellAt::parse_inline(payload, cell.end, layout);
-        let mut stops = false;
         match judge.judge(key, cell.tags_len() > 0, cell.seq_id()) {
-            Fate::End(end) => {
-                taken.end = end;
-                break;
-            }
-            Fate::Pass | Fate::PassOne => (taken.passed, taken.passed_last) = (taken.passed + 1, true),
+            Fate::End(end) => break end,
+            Fate::Pass | Fate::PassOne => walk.pass(),
             Fate::Take => {
-                let flat = cell.flat(payload);
-                let as_cell = flat.as_cell();
-                let answer = shows.show(&as_cell);
-                let then = answer.then_of(&judge);
-                if answer.takes {
-                    if !shows.put(&as_cell, out) {
-                        out.push_or_borrow(cell.key_value(payload), block);
+                let then = walk.show(&cell).then_of(&judge);
+                *asked.takes = !walk.shown.plain.passed_last;
+                match walk.goes_on(then, &cell, next) {
+                    On::Next => {}
+                    On::Stays => break PlainEnd::Shown,
+                    // Those in between are not looked at, and not counted.
+                    On::To(found) => {
+                        cell = found;
+                        walk.shown.left_row = then == Then::NextRow;
+                        if walk.shown.left_row {
+                            break PlainEnd::Row;
+                        }
+                        continue;
                     }
-                    taken.cells += 1;
-                    shown.last_taken = Some(key);
-                } else {
-                    taken.passed += 1;
                 }
-                (taken.passed_last, *asked.takes) = (!answer.takes, answer.takes);
-                last = Some(flat);
-                let full = taken.cells + taken.passed >= rules.most_cells || out.size_bytes() >= rules.bytes_end;
-                let near = Near { payload, layout, first: next, row_prefix: rules.row_prefix };
-                let found = match then {
-                    Then::Next => None,
-                    Then::NextColumn => {
-                        // Older versions would be shown: those that come next, or that another source has.
-                        let column = &key[..key.len() - key::TS_TYPE_SIZE];
-                        let is_last = alone && next.is_some_and(|next| !next.key(payload).starts_with(column));
-                        stops = rules.most_older == 0 && !is_last;
-                        None
-                    }
-                    Then::NextRow if alone && !full => near.find(|_| false),
-                    Then::Seek if alone && !full => near.seek(key, shows.target(&as_cell)),
-                    Then::NextRow | Then::Seek => None,
-                };
-                // Those in between are not looked at, and not counted.
-                if let Some(found) = found {
-                    cell = found;
-                    if then == Then::NextRow {
-                        (taken.end, shown.left_row) = (PlainEnd::Row, true);
-                        break;
-                    }
-                    continue;
-                }
-                stops = stops || matches!(then, Then::NextRow | Then::Seek);
             }
         }
-        if stops {
-            taken.end = PlainEnd::Shown;
-            break;
-        }
-        if taken.cells + taken.passed >= rules.most_cells || out.size_bytes() >= rules.bytes_end {
-            taken.end = PlainEnd::Limit;
-            break;
+        if walk.is_full() {
+            break PlainEnd::Limit;
         }
         if judge.has_all() {
-            taken.end = PlainEnd::Columns;
-            break;
+            break PlainEnd::Columns;
         }
-        cell = match next {
-            Some(next) => next,
-            None => {
-                taken.end = PlainEnd::Block;
-                break;
-            }
-        };
-    }
+        let Some(next) = next else { break PlainEnd::Block };
+        cell = next;
+    };
     *current = cell;
-    let passed_last = taken.passed_last;
-    judge.finish(taken);
-    (taken.passed_last, taken.last) = (passed_last, last);
+    let mut shown = walk.shown;
+    let passed_last = shown.plain.passed_last;
+    judge.finish(&mut shown.plain);
+    (shown.plain.passed_last, shown.plain.end) = (passed_last, end);
     shown
+}
+
+/// What comes after a cell that was shown.
+enum On {
+    Next,
+    To(CellAt),
+    /// Where to go is to be asked there.
+    Stays,
+}
+
+/// The cells of one block being shown.
+struct Walk<'w, 's, S> {
+    block: &'s Arc<Block>,
+    layout: Layout,
+    rules: &'w PlainRules<'w>,
+    alone: bool,
+    shows: &'w mut S,
+    out: &'w mut CellBuf,
+    shown: ShownPlain<'s>,
+}
+
+impl<'s, S: ShowCells> Walk<'_, 's, S> {
+    #[inline(always)]
+    fn pass(&mut self) {
+        self.shown.plain.passed += 1;
+        self.shown.plain.passed_last = true;
+    }
+
+    #[inline(always)]
+    fn show(&mut self, cell: &CellAt) -> Shown {
+        let payload = self.block.payload();
+        let flat = cell.flat(payload);
+        let as_cell = flat.as_cell();
+        let answer = self.shows.show(&as_cell);
+        if answer.takes {
+            if !self.shows.put(&as_cell, self.out) {
+                self.out.push_or_borrow(cell.key_value(payload), self.block);
+            }
+            self.shown.plain.cells += 1;
+            self.shown.plain.passed_last = false;
+            self.shown.last_taken = Some(cell.key(payload));
+        } else {
+            self.pass();
+        }
+        self.shown.plain.last = Some(flat);
+        answer
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        let PlainTaken { cells, passed, .. } = self.shown.plain;
+        cells + passed >= self.rules.most_cells || self.out.size_bytes() >= self.rules.bytes_end
+    }
+
+    /// Behind `cell`, which was shown; `next` comes next in the block.
+    #[inline(always)]
+    fn goes_on(&mut self, then: Then, cell: &CellAt, next: Option<CellAt>) -> On {
+        let payload = self.block.payload();
+        let near = Near { payload, layout: self.layout, first: next, row_prefix: self.rules.row_prefix };
+        let may_leap = self.alone && !self.is_full();
+        let found = match then {
+            Then::Next => return On::Next,
+            Then::NextColumn => {
+                // Older versions would be shown: those that come next, or that another source has.
+                let column = cell.column(payload);
+                let is_last = self.alone && next.is_some_and(|next| !next.key(payload).starts_with(column));
+                return if self.rules.most_older > 0 || is_last { On::Next } else { On::Stays };
+            }
+            Then::NextRow if may_leap => near.find(|_| false),
+            Then::Seek if may_leap => near.seek(cell.key(payload), self.shows.target(&cell.cell(payload))),
+            Then::NextRow | Then::Seek => None,
+        };
+        found.map_or(On::Stays, On::To)
+    }
 }
 
 /// The cells behind one, of its block.

@@ -11,7 +11,7 @@ use super::matcher::{Filtered, Match};
 use super::merge::Merge;
 use super::row_read::{RowRead, StoreEnd};
 use super::shows::ByFilter;
-use super::source::Plain;
+use super::source::{Plain, Source};
 use crate::memstore::{SegmentScanner, Visit};
 use martite_cell::{CellBuf, TimeRange, key};
 use martite_hfile::{Fate, PlainEnd, PlainJudge, PlainRules, PlainTaken, ShowCells, ShownPlain, Then};
@@ -93,24 +93,12 @@ fn run_top(
         bytes_end,
         goes_on: rules.goes_on,
     };
-    let shown = |plain| ShownPlain { plain, ..ShownPlain::NONE };
-    let mut by_filter = ByFilter::new(read.filter.as_deref_mut(), read.scratch);
-    let taken = match (source.plain(), &mut by_filter) {
-        (Some(Plain::Segment(cells)), Some(shows)) => show_cells(cells, &plain, shows, read.out),
-        (Some(Plain::File(cells)), Some(shows)) => cells.show_plain(&plain, alone, shows, read.out),
-        (Some(Plain::Segment(cells)), None) if plain.columns.is_none() => {
-            shown(take_shown::<false>(cells, &plain, read.out))
-        }
-        (Some(Plain::Segment(cells)), None) => shown(take_shown::<true>(cells, &plain, read.out)),
-        (Some(Plain::File(cells)), None) => shown(cells.take_plain(&plain, read.out)),
-        (None, _) => ShownPlain::NONE,
-    };
-    let ShownPlain { plain: taken, last_taken, left_row } = taken;
+    let (shown, code) = take(source, &plain, alone, read);
+    let ShownPlain { plain: taken, last_taken, left_row } = shown;
     if let Some(key) = last_taken {
         rules.filtered.set_first(key);
     }
     ran.left_row = left_row;
-    let code = by_filter.filter(|_| taken.end == PlainEnd::Shown).and_then(|shows| shows.code());
     let (cells, end) = (taken.cells + taken.passed, taken.end);
     // A source may come to the top of which nothing can be taken.
     if cells == 0 {
@@ -142,6 +130,33 @@ fn run_top(
     source.ran(!is_at_last);
     ran.row_over = alone && end == PlainEnd::Row && merge.settles_behind_row();
     end == PlainEnd::Bound
+}
+
+/// Takes cells of a source, or shows them to the filter: then where that wants to go from the last one, if it has been asked there.
+#[inline(always)]
+fn take<'s>(
+    source: &'s mut Source,
+    rules: &PlainRules<'_>,
+    alone: bool,
+    read: &mut RowRead<'_>,
+) -> (ShownPlain<'s>, Option<Match>) {
+    let out = &mut *read.out;
+    let Some(mut shows) = ByFilter::new(read.filter.as_deref_mut(), read.scratch) else {
+        let taken = match source.plain() {
+            Some(Plain::Segment(cells)) if rules.columns.is_none() => take_shown::<false>(cells, rules, out),
+            Some(Plain::Segment(cells)) => take_shown::<true>(cells, rules, out),
+            Some(Plain::File(cells)) => cells.take_plain(rules, out),
+            None => PlainTaken::NONE,
+        };
+        return (ShownPlain { plain: taken, ..ShownPlain::NONE }, None);
+    };
+    let shown = match source.plain() {
+        Some(Plain::Segment(cells)) => show_cells(cells, rules, &mut shows, out),
+        Some(Plain::File(cells)) => cells.show_plain(rules, alone, &mut shows, out),
+        None => ShownPlain::NONE,
+    };
+    let code = if shown.plain.end == PlainEnd::Shown { shows.code() } else { None };
+    (shown, code)
 }
 
 /// As [`crate::StoreFileScanner::take_plain`], of the memstore, where cells lie one by one.
