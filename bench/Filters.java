@@ -320,11 +320,13 @@ public final class Filters {
       double before = cpuSeconds(server.process);
       long began = System.nanoTime();
       long scans = 0;
+      double used;
       do {
         scan(table, what.scan.get(), false);
         scans++;
-      } while (System.nanoTime() - began < seconds * 1e9);
-      return (cpuSeconds(server.process) - before) * 1e6 / (scans * rows);
+        used = cpuSeconds(server.process) - before;
+      } while (used == 0 || System.nanoTime() - began < seconds * 1e9);
+      return used * 1e6 / (scans * rows);
     }
   }
 
@@ -357,7 +359,7 @@ public final class Filters {
     if (servers.size() == 2) {
       List<Double> ratios = new ArrayList<>();
       for (int round = 0; round < rounds; round++) {
-        ratios.add(costs.get(1).get(round) / Math.max(costs.get(0).get(round), 1e-9));
+        ratios.add(costs.get(1).get(round) / costs.get(0).get(round));
       }
       ratios.sort(null);
       line.append(String.format(Locale.ROOT, " %.1f (%.1f to %.1f) |", middle(ratios), ratios.get(0), ratios.get(rounds - 1)));

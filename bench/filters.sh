@@ -27,7 +27,7 @@ trap cleanup EXIT
 port_of() { sed -n '/clientPort/s/.*<value>\([0-9]*\).*/\1/p' "$1"; }
 
 "$here/hbase.sh" classpath > "$work/classpath"
-javac -d "$work/classes" -cp "$(cat "$work/classpath")" "$here/Filters.java"
+javac -nowarn -Xlint:none -d "$work/classes" -cp "$(cat "$work/classpath")" "$here/Filters.java"
 start_martite "$martite" "$work" "$conf" --memory 4g
 servers=(martite "$(port_of "$conf/hbase-site.xml")" "$server")
 if [ -z "$alone" ]; then
