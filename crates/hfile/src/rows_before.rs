@@ -6,11 +6,15 @@ use martite_cell::key;
 /// So many rows are looked at before a search is better.
 const NEAR_ROWS: usize = 4;
 
-/// Collected once for a block, however many of its rows are asked for.
+/// That many rows of a block are sought: most scans that go backwards want a row or two.
+const SOUGHT: u32 = 2;
+
+/// Collected once for a block of which several rows are asked for.
 #[derive(Debug, Default)]
 pub(crate) struct BlockRows {
     /// Of which block.
     offset: Option<u64>,
+    sought: u32,
     /// Ascending; the row of the first one may begin in the block before.
     starts: Vec<u32>,
 }
@@ -20,8 +24,15 @@ impl BlockRows {
     /// it is to be sought.
     pub(crate) fn before(&mut self, cells: Cells<'_>, offset: u64, from: u32, row: &[u8]) -> Option<u32> {
         if self.offset != Some(offset) {
+            (self.offset, self.sought) = (Some(offset), 0);
+            self.starts.clear();
+        }
+        if self.sought < SOUGHT {
+            self.sought += 1;
+            return None;
+        }
+        if self.starts.is_empty() {
             self.collect(cells);
-            self.offset = Some(offset);
         }
         let is_before = |start: u32| cells.order.rows(key::row(cells.key_at(start)), row).is_lt();
         let here = self.starts.partition_point(|start| *start <= from);
@@ -33,7 +44,6 @@ impl BlockRows {
     }
 
     fn collect(&mut self, cells: Cells<'_>) {
-        self.starts.clear();
         let mut next = cells.first();
         let mut row: Option<&[u8]> = None;
         while let Some(cell) = next {
