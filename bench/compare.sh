@@ -6,19 +6,19 @@
 # CPU is utime + stime of the server process (/proc/PID/stat), so that the client beside it does not count.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/martite.sh"
 rows=100000 clients=5 out=$here/../target/bench-hbase.md
 while [ $# -gt 0 ]; do
   case $1 in
     --rows) rows=$2; shift 2 ;;
     --clients) clients=$2; shift 2 ;;
     --out) out=$2; shift 2 ;;
-    *) sed -n '2,6p' "$0" >&2; exit 2 ;;
+    *) usage ;;
   esac
 done
 work=$(mktemp -d)
 mkdir -p "$(dirname "$out")"
 server=''
-. "$here/martite.sh"
 cleanup() { stop_server; rm -rf "$work"; }
 trap cleanup EXIT
 tick=$(getconf CLK_TCK)
@@ -90,7 +90,7 @@ stop_server
 
 {
   echo "Rows of 1,000 bytes, $rows rows and scans of $((rows / 250)) ranges of 10,000 rows for each of $clients client threads, one client process on the same machine."
-  echo "Machine: $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB, $(uname -sr). $(date -u +%F)."
+  machine
   echo
   echo "| workload | HBase µs CPU/row | Martite µs CPU/row | HBase ÷ Martite | HBase rows/s | Martite rows/s |"
   echo "|---|---|---|---|---|---|"

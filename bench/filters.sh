@@ -14,31 +14,29 @@ while [ $# -gt 0 ]; do
   case $1 in
     --rows | --rounds | --seconds | --only | --martite | --out) printf -v "${1#--}" '%s' "$2"; shift 2 ;;
     --alone) alone=yes; shift ;;
-    *) sed -n '2,9p' "$0" >&2; exit 2 ;;
+    *) usage ;;
   esac
 done
-work=$(mktemp -d)
-conf=$work/conf
-mkdir -p "$(dirname "$out")" "$conf" "$work/classes"
+set_up
 server=''
 cleanup() { stop_server; [ -n "$alone" ] || "$here/hbase.sh" stop "$work/hbase" || true; rm -rf "$work"; }
 trap cleanup EXIT
 
 port_of() { sed -n '/clientPort/s/.*<value>\([0-9]*\).*/\1/p' "$1"; }
 
-"$here/hbase.sh" classpath > "$work/classpath"
-javac -nowarn -Xlint:none -d "$work/classes" -cp "$(cat "$work/classpath")" "$here/Filters.java"
+compile Filters.java
 start_martite "$martite" "$work" "$conf" --memory 4g
+columns='| scan | cells | martite, µs a row |' line='|---|---|---|'
 servers=(martite "$(port_of "$conf/hbase-site.xml")" "$server")
 if [ -z "$alone" ]; then
+  columns+=' HBase, µs a row | HBase ÷ martite |' line+='---|---|'
   "$here/hbase.sh" start "$work/hbase"
   servers+=(HBase "$(port_of "$work/hbase/conf/hbase-site.xml")" "$(cat "$work/hbase/pid")")
 fi
 {
-  echo "Machine: $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB, $(uname -sr). $(date -u +%F)."
+  machine
   printf '%s rows a table; %s rounds of %s s.\n\n' "$rows" "$rounds" "$seconds"
-  echo "| scan | cells | martite, µs a row |${alone:- HBase, µs a row | HBase ÷ martite |}" | sed 's/yes$//'
-  echo "|---|---|---|${alone:----|---|}" | sed 's/yes$//'
+  printf '%s\n%s\n' "$columns" "$line"
   LOG=ERROR "$here/hbase.sh" client "$conf:$work/classes" Filters "$rows" "$rounds" "$seconds" "$only" "${servers[@]}" 2> "$work/log" \
     || { tail -n 20 "$work/log" >&2; exit 1; }
 } | tee "$out"

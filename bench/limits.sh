@@ -15,12 +15,10 @@ while [ $# -gt 0 ]; do
   case $1 in
     --limits | --threads | --warmup | --seconds | --martite | --out) printf -v "${1#--}" '%s' "$2"; shift 2 ;;
     --hbase) hbase=yes; shift ;;
-    *) sed -n '2,9p' "$0" >&2; exit 2 ;;
+    *) usage ;;
   esac
 done
-work=$(mktemp -d)
-conf=$work/conf
-mkdir -p "$(dirname "$out")" "$conf" "$work/classes"
+set_up
 server=''
 cleanup() { stop_server; rm -rf "$work"; }
 trap cleanup EXIT
@@ -38,10 +36,9 @@ measure() {
   sed -n 's/^failed: \([A-Za-z0-9.]*\).*/\1/p' "$work/log" | sort | uniq -c >&2
 }
 
-"$here/hbase.sh" classpath > "$work/classpath"
-javac -d "$work/classes" -cp "$(cat "$work/classpath")" "$here/Limits.java"
+compile Limits.java
 {
-  echo "Machine: $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB, $(uname -sr). $(date -u +%F)."
+  machine
   printf '%s threads, %s s each.\n\n' "$threads" "$seconds"
   echo "| server | limit | observed ÷ limit | any second | succeeded | failed | server CPU, µs an operation |"
   echo "|---|---|---|---|---|---|---|"

@@ -1,4 +1,26 @@
 # To be sourced by benchmarks whose clients are HBase's.
+
+# usage: what the script says at its head.
+usage() { awk 'NR > 1 { if (!/^#/) exit; print }' "$0" >&2; exit 2; }
+
+# machine: a line about this machine, and the date.
+machine() {
+  echo "Machine: $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB, $(uname -sr). $(date -u +%F)."
+}
+
+# set_up: `work`, a folder for all there is; in it `conf`, the clients' configuration, and what `compile` makes. `out` gets its folder.
+set_up() {
+  work=$(mktemp -d)
+  conf=$work/conf
+  mkdir -p "$(dirname "$out")" "$conf" "$work/classes"
+}
+
+# compile FILE: a client of ours.
+compile() {
+  "$here/hbase.sh" classpath > "$work/classpath"
+  javac -nowarn -Xlint:none -d "$work/classes" -cp "$(cat "$work/classpath")" "$here/$1"
+}
+
 # start_martite FILE WORK CONF ARGS…: starts the server FILE on free ports, with its data, its log and what it says when it is ready below WORK.
 # `server` is its process; CONF/hbase-site.xml leads clients to it.
 start_martite() {

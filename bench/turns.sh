@@ -12,11 +12,11 @@ workload=get clients=10 operations='' rounds=60 rows=300000 files=()
 while [ $# -gt 0 ]; do
   case $1 in
     --workload | --clients | --operations | --rounds | --rows) printf -v "${1#--}" '%s' "$2"; shift 2 ;;
-    -*) sed -n '2,8p' "$0" >&2; exit 2 ;;
+    -*) usage ;;
     *) files+=("$(realpath "$1")"); shift ;;
   esac
 done
-[ ${#files[@]} -eq 2 ] || { sed -n '2,8p' "$0" >&2; exit 2; }
+[ ${#files[@]} -eq 2 ] || usage
 case $workload in
   get) command=(randomRead) usual=4000 ;;
   multiplexed) command=(--oneCon=true randomRead) usual=10000 ;;

@@ -18,12 +18,12 @@ while [ $# -gt 0 ]; do
     --parts | --workloads | --records | --target | --seconds | --rounds | --threads | --draws | --martite | --out)
       printf -v "${1#--}" '%s' "$2"; shift 2 ;;
     --hbase) hbase=yes; shift ;;
-    *) sed -n '2,11p' "$0" >&2; exit 2 ;;
+    *) usage ;;
   esac
 done
-work=$(mktemp -d)
-conf=$work/conf results=$work/results
-mkdir -p "$(dirname "$out")" "$conf" "$work/classes" "$results"
+set_up
+results=$work/results
+mkdir "$results"
 server='' jmx=''
 cleanup() {
   [ -z "$hbase" ] || "$here/hbase.sh" stop "$work/hbase" 2> /dev/null || true
@@ -300,14 +300,13 @@ table() {
     printf "| %s | %s | %s | %s | %s | %.3f | %s |\n", $1, $2, $3, $4, $5, ratio, judged }' "$1"
 }
 
-"$here/hbase.sh" classpath > "$work/classpath"
-javac -d "$work/classes" -cp "$(cat "$work/classpath")" "$here/YcsbBinding.java"
+compile YcsbBinding.java
 ! wants keys "$parts" || keys
 if wants runs "$parts" || wants integrity "$parts"; then start; fi
 ! wants runs "$parts" || runs
 ! wants integrity "$parts" || integrity
 {
-  echo "Machine: $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB, $(uname -sr). $(date -u +%F)."
+  machine
   if [ -s "$results/table.keys" ]; then
     printf '\nWhich keys, without a server: 10,000 records, %s operations.\n\n' "$draws"; table "$results/table.keys"
   fi

@@ -172,6 +172,12 @@ impl<'r, 's, const NAMED: bool> PlainJudge<'r, 's, NAMED> {
         }
     }
 
+    /// The last cell, which was to be taken, is passed over.
+    #[inline(always)]
+    pub(crate) fn leaves_last(&mut self) {
+        self.columns.passed_last = true;
+    }
+
     /// Whether nothing more of the row is wanted, nor of others.
     #[inline(always)]
     pub fn has_all(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::{
     scanner::Current,
 };
 use martite_cell::order::compare_without_row;
-use martite_cell::{CellBuf, CellRef, key};
+use martite_cell::{CellBuf, CellRef, FlatCell, key};
 use std::sync::Arc;
 
 /// What becomes of a cell.
@@ -20,9 +20,13 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Behind the last of the named columns nothing of the row is wanted.
-    #[inline]
-    pub fn then_of<const NAMED: bool>(self, judge: &PlainJudge<'_, '_, NAMED>) -> Then {
+    /// Tells `judge`, which wants the cell, if it is not taken; what comes after it: behind the last of the named columns nothing of the row is
+    /// wanted.
+    #[inline(always)]
+    pub fn tell<const NAMED: bool>(self, judge: &mut PlainJudge<'_, '_, NAMED>) -> Then {
+        if !self.takes {
+            judge.leaves_last();
+        }
         if self.then != Then::Seek && judge.has_all_named() { Then::NextRow } else { self.then }
     }
 }
@@ -60,24 +64,34 @@ pub struct ShownPlain<'s> {
     pub left_row: bool,
 }
 
-impl ShownPlain<'_> {
+impl<'s> ShownPlain<'s> {
     pub const NONE: ShownPlain<'static> = ShownPlain { plain: PlainTaken::NONE, last_taken: None, left_row: false };
+
+    #[inline(always)]
+    pub fn saw(&mut self, cell: FlatCell<'s>, answer: Shown) {
+        if answer.takes {
+            self.plain.cells += 1;
+            self.last_taken = Some(cell.key());
+        } else {
+            self.plain.passed += 1;
+        }
+        self.plain.last = Some(cell);
+    }
 }
 
 impl Scanner {
-    /// As [`Scanner::take_plain`], but for what `shows` has to say of each cell that would be taken. `alone`: no other source has cells of the
-    /// row, so that it may be left.
+    /// As [`Scanner::take_plain`], but for what `shows` has to say of each cell that would be taken. Without a bound no other source has cells
+    /// of the row, so that it may be left.
     pub fn show_plain<'s>(
         &'s mut self,
         rules: &PlainRules<'_>,
-        alone: bool,
         shows: &mut impl ShowCells,
         out: &mut CellBuf,
     ) -> ShownPlain<'s> {
         let layout = self.reader().layout();
         let Some(Current { block, cell, keys_asked, ahead, takes }) = self.current() else { return ShownPlain::NONE };
         let asked = Asked { keys: keys_asked, ahead, takes };
-        show_lying(block, layout, (cell, asked), rules, alone, (shows, out))
+        show_lying(block, layout, (cell, asked), rules, (shows, out))
     }
 }
 
@@ -106,12 +120,11 @@ fn show_lying<'s>(
     layout: Layout,
     (current, mut asked): (&mut CellAt, Asked<'_>),
     rules: &PlainRules<'_>,
-    alone: bool,
     (shows, out): (&mut impl ShowCells, &mut CellBuf),
 ) -> ShownPlain<'s> {
     let payload = block.payload();
     let mut judge = PlainJudge::<true>::new(rules);
-    let mut walk = Walk { block, layout, rules, alone, shows, out, shown: ShownPlain::NONE };
+    let mut walk = Walk { block, layout, rules, shows, out, shown: ShownPlain::NONE };
     let mut cell = *current;
     let end = loop {
         if walk.shows.is_done() {
@@ -125,10 +138,11 @@ fn show_lying<'s>(
         let next = CellAt::parse_inline(payload, cell.end, layout);
         match judge.judge(key, cell.tags_len() > 0, cell.seq_id()) {
             Fate::End(end) => break end,
-            Fate::Pass | Fate::PassOne => walk.pass(),
+            Fate::Pass | Fate::PassOne => walk.shown.plain.passed += 1,
             Fate::Take => {
-                let then = walk.show(&cell).then_of(&judge);
-                *asked.takes = !walk.shown.plain.passed_last;
+                let answer = walk.show(&cell);
+                *asked.takes = answer.takes;
+                let then = answer.tell(&mut judge);
                 match walk.goes_on(then, &cell, next) {
                     On::Next => {}
                     On::Stays => break PlainEnd::Shown,
@@ -155,9 +169,8 @@ fn show_lying<'s>(
     };
     *current = cell;
     let mut shown = walk.shown;
-    let passed_last = shown.plain.passed_last;
+    shown.plain.end = end;
     judge.finish(&mut shown.plain);
-    (shown.plain.passed_last, shown.plain.end) = (passed_last, end);
     shown
 }
 
@@ -174,7 +187,6 @@ struct Walk<'w, 's, S> {
     block: &'s Arc<Block>,
     layout: Layout,
     rules: &'w PlainRules<'w>,
-    alone: bool,
     shows: &'w mut S,
     out: &'w mut CellBuf,
     shown: ShownPlain<'s>,
@@ -182,28 +194,15 @@ struct Walk<'w, 's, S> {
 
 impl<'s, S: ShowCells> Walk<'_, 's, S> {
     #[inline(always)]
-    fn pass(&mut self) {
-        self.shown.plain.passed += 1;
-        self.shown.plain.passed_last = true;
-    }
-
-    #[inline(always)]
     fn show(&mut self, cell: &CellAt) -> Shown {
         let payload = self.block.payload();
         let flat = cell.flat(payload);
         let as_cell = flat.as_cell();
         let answer = self.shows.show(&as_cell);
-        if answer.takes {
-            if !self.shows.put(&as_cell, self.out) {
-                self.out.push_or_borrow(cell.key_value(payload), self.block);
-            }
-            self.shown.plain.cells += 1;
-            self.shown.plain.passed_last = false;
-            self.shown.last_taken = Some(cell.key(payload));
-        } else {
-            self.pass();
+        if answer.takes && !self.shows.put(&as_cell, self.out) {
+            self.out.push_or_borrow(cell.key_value(payload), self.block);
         }
-        self.shown.plain.last = Some(flat);
+        self.shown.saw(flat, answer);
         answer
     }
 
@@ -218,13 +217,14 @@ impl<'s, S: ShowCells> Walk<'_, 's, S> {
     fn goes_on(&mut self, then: Then, cell: &CellAt, next: Option<CellAt>) -> On {
         let payload = self.block.payload();
         let near = Near { payload, layout: self.layout, first: next, row_prefix: self.rules.row_prefix };
-        let may_leap = self.alone && !self.is_full();
+        let alone = self.rules.bound.is_none();
+        let may_leap = alone && !self.is_full();
         let found = match then {
             Then::Next => return On::Next,
             Then::NextColumn => {
                 // Older versions would be shown: those that come next, or that another source has.
                 let column = cell.column(payload);
-                let is_last = self.alone && next.is_some_and(|next| !next.key(payload).starts_with(column));
+                let is_last = alone && next.is_some_and(|next| !next.key(payload).starts_with(column));
                 return if self.rules.most_older > 0 || is_last { On::Next } else { On::Stays };
             }
             Then::NextRow if may_leap => near.find(|_| false),

@@ -8,27 +8,8 @@ mod rig;
 use bytes::Bytes;
 use martite_cell::{CellBuf, CellRef, TimeRange};
 use martite_env::SeededRandom;
-use martite_hfile::{BlockSource, Step};
-use martite_region::{FamilyColumns, ScanEnd, ScanLimits, ScanOutput, ScanSpec};
-use random_table::{Forgetful, Random, filled, texts};
-use rig::Rig;
-
-fn scanned(rig: &Rig, spec: &ScanSpec, limits: &ScanLimits, src: &dyn BlockSource) -> CellBuf {
-    let mut scanner = rig.region.scanner(spec.clone()).unwrap();
-    let mut out = ScanOutput::new(false);
-    let mut cells = CellBuf::new(false);
-    loop {
-        if let Step::Ready(state) = scanner.next_batch(limits, &mut || false, src, &mut out).unwrap()
-            && state.end != ScanEnd::Paused
-        {
-            out.cells.iter().for_each(|cell| cells.push(&cell));
-            out = ScanOutput::new(false);
-            if state.end == ScanEnd::Exhausted {
-                return cells;
-            }
-        }
-    }
-}
+use martite_region::{FamilyColumns, ScanLimits, ScanSpec};
+use random_table::{Forgetful, Random, filled, limits, scanned, texts};
 
 fn like(random: &Random) -> ScanSpec {
     let columns = || (0..1 + random.below(8)).map(|_| Bytes::from(random.qualifier())).collect();
@@ -46,18 +27,6 @@ fn like(random: &Random) -> ScanSpec {
     ScanSpec { families, start_row, time_range, max_versions, ..ScanSpec::default() }
 }
 
-fn limits(random: &Random) -> ScanLimits {
-    ScanLimits {
-        results: random.pick(&[1, 7, 1000]),
-        batch: random.pick(&[u32::MAX, u32::MAX, 1, 2, 3]),
-        size_bytes: random.pick(&[u64::MAX, 100, 1000]),
-        block_bytes: random.pick(&[u64::MAX, 1000]),
-        allow_partial: random.below(2) == 0,
-        pause_after_cells: random.pick(&[1, 5, 10_000]),
-        ..ScanLimits::default()
-    }
-}
-
 #[test]
 fn named_columns_are_those_of_all() {
     let mut found = 0;
@@ -66,7 +35,7 @@ fn named_columns_are_those_of_all() {
         let rig = filled(&random);
         let files = rig.ctx.stores.files.clone();
         for _ in 0..12 {
-            let (spec, limits) = (like(&random), limits(&random));
+            let (spec, limits) = (like(&random), limits(&random, &[u32::MAX, u32::MAX, 1, 2, 3]));
             let whole = |family: &FamilyColumns| FamilyColumns { columns: std::sync::Arc::default(), ..family.clone() };
             let all = ScanSpec { families: spec.families.iter().map(whole).collect(), ..spec.clone() };
             let is_named = |cell: &CellRef<'_>| {
@@ -74,10 +43,10 @@ fn named_columns_are_those_of_all() {
                 family.columns.iter().any(|column| column[..] == *cell.qualifier())
             };
             let mut expected = CellBuf::new(false);
-            let every = scanned(&rig, &all, &ScanLimits::default(), &files.blocking());
+            let every = scanned(&rig, &all, &ScanLimits::default(), &files.blocking()).unwrap();
             every.iter().filter(is_named).for_each(|cell| expected.push(&cell));
             let source = Forgetful { files: &files, random: &random };
-            let named = scanned(&rig, &spec, &limits, &source);
+            let named = scanned(&rig, &spec, &limits, &source).unwrap();
             assert_eq!(texts(&named), texts(&expected), "seed {seed}: {spec:?} {limits:?}");
             found += expected.len();
         }

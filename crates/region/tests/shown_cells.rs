@@ -8,10 +8,8 @@ mod rig;
 use bytes::Bytes;
 use martite_cell::{CellBuf, TimeRange};
 use martite_env::SeededRandom;
-use martite_hfile::{BlockSource, Step};
-use martite_region::{FamilyColumns, ScanEnd, ScanLimits, ScanOutput, ScanSpec};
-use random_table::{Forgetful, Random, filled, texts};
-use rig::Rig;
+use martite_region::{FamilyColumns, ScanSpec};
+use random_table::{Forgetful, Random, filled, limits, scanned, texts};
 
 /// Longer than half of the values, which consist of this letter.
 const LONG: &str = "vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv";
@@ -50,24 +48,6 @@ fn filter(random: &Random) -> String {
     }
 }
 
-fn scanned(rig: &Rig, spec: &ScanSpec, limits: &ScanLimits, src: &dyn BlockSource) -> Result<CellBuf, String> {
-    let mut scanner = rig.region.scanner(spec.clone()).map_err(|error| error.to_string())?;
-    let mut out = ScanOutput::new(false);
-    let mut cells = CellBuf::new(false);
-    loop {
-        let step = scanner.next_batch(limits, &mut || false, src, &mut out).map_err(|error| error.to_string())?;
-        if let Step::Ready(state) = step
-            && state.end != ScanEnd::Paused
-        {
-            out.cells.iter().for_each(|cell| cells.push(&cell));
-            out = ScanOutput::new(false);
-            if state.end == ScanEnd::Exhausted {
-                return Ok(cells);
-            }
-        }
-    }
-}
-
 fn like(random: &Random) -> ScanSpec {
     let columns = |random: &Random| match random.below(3) {
         0 => (0..1 + random.below(8)).map(|_| Bytes::from(random.qualifier())).collect(),
@@ -95,18 +75,6 @@ fn like(random: &Random) -> ScanSpec {
     }
 }
 
-fn limits(random: &Random) -> ScanLimits {
-    ScanLimits {
-        results: random.pick(&[1, 7, 1000]),
-        batch: random.pick(&[0, 0, 0, 1, 2, 3]),
-        size_bytes: random.pick(&[u64::MAX, 100, 1000]),
-        block_bytes: random.pick(&[u64::MAX, 1000]),
-        allow_partial: random.below(2) == 0,
-        pause_after_cells: random.pick(&[1, 5, 10_000]),
-        ..ScanLimits::default()
-    }
-}
-
 #[test]
 fn filters_are_shown_cells_as_one_by_one() {
     let (mut found, mut none, mut errors) = (0, 0, 0);
@@ -115,7 +83,7 @@ fn filters_are_shown_cells_as_one_by_one() {
         let rig = filled(&random);
         let files = rig.ctx.stores.files.clone();
         for _ in 0..40 {
-            let (text, mut limits) = (filter(&random), limits(&random));
+            let (text, mut limits) = (filter(&random), limits(&random, &[0, 0, 0, 1, 2, 3]));
             let parsed = martite_filter::language::parse(&text).unwrap();
             let decoded = martite_filter::Filter::decode(&parsed).unwrap();
             if decoded.has_filter_row() && random.below(20) > 0 {

@@ -270,11 +270,10 @@ impl StoreFileScanner {
     pub fn show_plain<'s>(
         &'s mut self,
         rules: &PlainRules<'_>,
-        alone: bool,
         shows: &mut impl ShowCells,
         out: &mut CellBuf,
     ) -> ShownPlain<'s> {
-        if self.inner.half.is_some() { ShownPlain::NONE } else { self.inner.inner.show_plain(rules, alone, shows, out) }
+        if self.inner.half.is_some() { ShownPlain::NONE } else { self.inner.inner.show_plain(rules, shows, out) }
     }
     /// See [`Scanner::block_is_before`].
     pub fn block_is_before(&self, row: &[u8]) -> bool {

@@ -6,8 +6,8 @@ use crate::rig::Rig;
 use martite_catalog::{FamilyDescriptor, TableDescriptor, TableName};
 use martite_cell::{CellBuf, CellType, OwnedCell, key};
 use martite_env::{Random as _, SeededRandom};
-use martite_hfile::{Block, BlockRequest, BlockSource, HFileError, Reader};
-use martite_region::{Mutation, MutationKind, RegionConfig, WriteRequest};
+use martite_hfile::{Block, BlockRequest, BlockSource, HFileError, Reader, Step};
+use martite_region::{Mutation, MutationKind, RegionConfig, ScanEnd, ScanLimits, ScanOutput, ScanSpec, WriteRequest};
 use martite_store::Files;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,6 +114,38 @@ impl BlockSource for Forgetful<'_> {
     }
     fn may_block(&self) -> bool {
         false
+    }
+}
+
+/// `batches`: cells of a Result, of which one is picked.
+pub fn limits(random: &Random, batches: &[u32]) -> ScanLimits {
+    ScanLimits {
+        results: random.pick(&[1, 7, 1000]),
+        batch: random.pick(batches),
+        size_bytes: random.pick(&[u64::MAX, 100, 1000]),
+        block_bytes: random.pick(&[u64::MAX, 1000]),
+        allow_partial: random.below(2) == 0,
+        pause_after_cells: random.pick(&[1, 5, 10_000]),
+        ..ScanLimits::default()
+    }
+}
+
+/// All cells of a scan, call by call.
+pub fn scanned(rig: &Rig, spec: &ScanSpec, limits: &ScanLimits, src: &dyn BlockSource) -> Result<CellBuf, String> {
+    let mut scanner = rig.region.scanner(spec.clone()).map_err(|error| error.to_string())?;
+    let mut out = ScanOutput::new(false);
+    let mut cells = CellBuf::new(false);
+    loop {
+        let step = scanner.next_batch(limits, &mut || false, src, &mut out).map_err(|error| error.to_string())?;
+        if let Step::Ready(state) = step
+            && state.end != ScanEnd::Paused
+        {
+            out.cells.iter().for_each(|cell| cells.push(&cell));
+            out = ScanOutput::new(false);
+            if state.end == ScanEnd::Exhausted {
+                return Ok(cells);
+            }
+        }
     }
 }
 

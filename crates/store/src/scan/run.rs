@@ -93,7 +93,7 @@ fn run_top(
         bytes_end,
         goes_on: rules.goes_on,
     };
-    let (shown, code) = take(source, &plain, alone, read);
+    let (shown, code) = take(source, &plain, read);
     let ShownPlain { plain: taken, last_taken, left_row } = shown;
     if let Some(key) = last_taken {
         rules.filtered.set_first(key);
@@ -134,12 +134,7 @@ fn run_top(
 
 /// Takes cells of a source, or shows them to the filter: then where that wants to go from the last one, if it has been asked there.
 #[inline(always)]
-fn take<'s>(
-    source: &'s mut Source,
-    rules: &PlainRules<'_>,
-    alone: bool,
-    read: &mut RowRead<'_>,
-) -> (ShownPlain<'s>, Option<Match>) {
+fn take<'s>(source: &'s mut Source, rules: &PlainRules<'_>, read: &mut RowRead<'_>) -> (ShownPlain<'s>, Option<Match>) {
     let out = &mut *read.out;
     let Some(mut shows) = ByFilter::new(read.filter.as_deref_mut(), read.scratch) else {
         let taken = match source.plain() {
@@ -152,7 +147,7 @@ fn take<'s>(
     };
     let shown = match source.plain() {
         Some(Plain::Segment(cells)) => show_cells(cells, rules, &mut shows, out),
-        Some(Plain::File(cells)) => cells.show_plain(rules, alone, &mut shows, out),
+        Some(Plain::File(cells)) => cells.show_plain(rules, &mut shows, out),
         None => ShownPlain::NONE,
     };
     let code = if shown.plain.end == PlainEnd::Shown { shows.code() } else { None };
@@ -214,55 +209,46 @@ fn show_cells<'s>(
 ) -> ShownPlain<'s> {
     let mut judge = PlainJudge::<true>::new(rules);
     let mut shown = ShownPlain::NONE;
-    let taken = &mut shown.plain;
     cells.run(|cell| {
         if shows.is_done() {
             return Visit::Leave;
         }
         let key = cell.key();
         if !judge.is_in_row(key) {
-            taken.end = PlainEnd::Row;
+            shown.plain.end = PlainEnd::Row;
             return Visit::Leave;
         }
         let mut then = Then::Next;
         match judge.judge(key, !cell.tags.is_empty(), cell.seq_id) {
             Fate::End(end) => {
-                taken.end = end;
+                shown.plain.end = end;
                 return Visit::Leave;
             }
-            Fate::Pass | Fate::PassOne => (taken.passed, taken.passed_last) = (taken.passed + 1, true),
+            Fate::Pass | Fate::PassOne => shown.plain.passed += 1,
             Fate::Take => {
                 let answer = shows.show(&cell.as_cell());
-                if answer.takes {
-                    if !shows.put(&cell.as_cell(), out) {
-                        out.push_flat(&cell);
-                    }
-                    shown.last_taken = Some(key);
+                if answer.takes && !shows.put(&cell.as_cell(), out) {
+                    out.push_flat(&cell);
                 }
-                taken.cells += u64::from(answer.takes);
-                taken.passed += u64::from(!answer.takes);
-                taken.passed_last = !answer.takes;
-                taken.last = Some(cell);
-                then = answer.then_of(&judge);
+                shown.saw(cell, answer);
+                then = answer.tell(&mut judge);
             }
         }
         // Behind a column that is over, older versions may come that would be shown.
         if then != Then::Next && !(then == Then::NextColumn && rules.most_older > 0) {
-            taken.end = PlainEnd::Shown;
+            shown.plain.end = PlainEnd::Shown;
             return Visit::TakeLast;
         }
-        if taken.cells + taken.passed >= rules.most_cells || out.size_bytes() >= rules.bytes_end {
-            taken.end = PlainEnd::Limit;
+        if shown.plain.cells + shown.plain.passed >= rules.most_cells || out.size_bytes() >= rules.bytes_end {
+            shown.plain.end = PlainEnd::Limit;
             return Visit::TakeLast;
         }
         if judge.has_all() {
-            taken.end = PlainEnd::Columns;
+            shown.plain.end = PlainEnd::Columns;
             return Visit::TakeLast;
         }
         Visit::Take
     });
-    let passed_last = taken.passed_last;
-    judge.finish(taken);
-    taken.passed_last = passed_last;
+    judge.finish(&mut shown.plain);
     shown
 }
