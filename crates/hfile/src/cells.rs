@@ -15,8 +15,8 @@ use martite_cell::{CellRef, FlatCell, Order, key};
 use martite_env::prefetch::{LINE_BYTES, prefetch};
 use std::cmp::Ordering;
 
-/// Who looks through all of a cell that is as long asks for the rest a piece at a time, and for what comes behind it
-/// (SubstringComparator does).
+/// Of a cell that is so long, only the key and the beginning of its value are asked for ahead, which is what most look at. Who looks
+/// through all of it (SubstringComparator does) asks for the rest a piece at a time, and for what comes behind it.
 const LONG_BYTES: u32 = 8 * LINE_BYTES as u32;
 
 /// Which optional parts the cells of a file have.
@@ -85,7 +85,7 @@ impl CellAt {
         self.seq_id
     }
 
-    /// Of a cell that is long its key and the beginning of its value are asked for ahead, which is what most look at.
+    /// See [`LONG_BYTES`].
     #[inline(always)]
     pub(crate) fn is_long(&self) -> bool {
         self.end - self.start >= LONG_BYTES
@@ -156,16 +156,20 @@ pub(crate) fn check(payload: &[u8], layout: Layout, order: Order) -> Parsed<Mark
         return Err("a data block without cells".to_owned());
     }
     let mut marks = Collector::default();
-    let (mut at, mut last) = (0, 0);
+    let (mut at, mut row_prefix) = (0, &[][..]);
     while at < payload.len() {
         let cell = CellAt::parse(payload, at as u32, layout)
             .ok_or_else(|| format!("the cell at {at} of {} bytes exceeds its block", payload.len()))?;
-        key::check(cell.key(payload)).map_err(|e| format!("the cell at {at} of the block: {e}"))?;
-        marks.cell(at as u32);
-        last = at as u32;
+        let key = cell.key(payload);
+        key::check(key).map_err(|e| format!("the cell at {at} of the block: {e}"))?;
+        let begins_row = at == 0 || !key::is_in_row(key, row_prefix);
+        if begins_row {
+            row_prefix = &key[..2 + key::row(key).len()];
+        }
+        marks.cell(at as u32, begins_row);
         at = cell.end as usize;
     }
-    Ok(marks.finish(order, payload.len(), key_at(payload, last), |start| key_at(payload, start)))
+    Ok(marks.finish(order, payload.len(), |start| key_at(payload, start)))
 }
 
 /// Key of the cell at a place known to hold one; without looking at its tail.

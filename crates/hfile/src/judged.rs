@@ -18,7 +18,7 @@ pub struct JudgeRules<'a> {
     pub other_times_pass: bool,
     /// The same of further versions of a column.
     pub older_pass: bool,
-    /// Qualifiers; None: all. Cells of others are passed over.
+    /// Qualifiers, ascending; None: all. Cells of others are passed over.
     pub columns: Option<&'a [Bytes]>,
     /// No further row once so many cells are passed over.
     pub most_cells: usize,
@@ -32,7 +32,7 @@ impl JudgeRules<'_> {
 }
 
 impl JudgeRules<'_> {
-    /// Whether a cell of a row is to be judged; None: the row is to be read in another way.
+    /// None: the row is to be read in another way.
     #[inline(always)]
     fn sees<'a>(
         &self,
@@ -40,7 +40,7 @@ impl JudgeRules<'_> {
         payload: &'a [u8],
         row_prefix: &[u8],
         last_column: &mut Option<&'a [u8]>,
-    ) -> Option<bool> {
+    ) -> Option<Seen> {
         let (key, column) = (cell.key(payload), cell.column(payload));
         let is_plain = key::type_code(key) == CellType::Put as u8 && cell.tags_len() == 0;
         let in_time = (self.oldest..=self.newest).contains(&key::timestamp(key));
@@ -48,14 +48,27 @@ impl JudgeRules<'_> {
             return None;
         }
         if !in_time {
-            return Some(false);
+            return Some(Seen::Passed);
         }
         if last_column.is_some_and(|last| key::is_same(last, column)) {
-            return self.older_pass.then_some(false);
+            return self.older_pass.then_some(Seen::Passed);
         }
         *last_column = Some(column);
-        Some(self.want(key::qualifier_at(key, row_prefix.len())))
+        let qualifier = key::qualifier_at(key, row_prefix.len());
+        Some(match self.columns.and_then(<[Bytes]>::last) {
+            _ if self.want(qualifier) => Seen::Wanted,
+            Some(last) if last[..] < *qualifier => Seen::BehindAll,
+            _ => Seen::Passed,
+        })
     }
+}
+
+/// What is done with a cell of a row.
+enum Seen {
+    Wanted,
+    Passed,
+    /// It is behind the last of the columns, as all further ones of the row are.
+    BehindAll,
 }
 
 /// What comes after a cell.
@@ -109,6 +122,8 @@ impl Scanner {
         };
         let payload = block.payload();
         let (mut first, mut passed, mut is_last) = (*current, 0, false);
+        // Where rows lie side by side: which one this is.
+        let mut number = block.marks().rows().map(|_| block.marks().row_at(first.start));
         let _way = Through::new(payload, ahead.behind);
         'rows: while passed < rules.most_cells {
             let first_key = first.key(payload);
@@ -126,17 +141,24 @@ impl Scanner {
                     ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
                 }
                 if !decided {
-                    let Some(is_wanted) = rules.sees(&cell, payload, row_prefix, &mut last_column) else { break 'rows };
-                    if is_wanted {
-                        match judge.cell(&cell.cell(payload)) {
-                            Verdict::Next => {}
-                            Verdict::EndRow => decided = true,
-                            Verdict::Leave => break 'rows,
-                        }
+                    let Some(seen) = rules.sees(&cell, payload, row_prefix, &mut last_column) else { break 'rows };
+                    let verdict = match seen {
+                        Seen::Wanted => judge.cell(&cell.cell(payload)),
+                        Seen::Passed => Verdict::Next,
+                        Seen::BehindAll => Verdict::EndRow,
+                    };
+                    match verdict {
+                        Verdict::Next => {}
+                        Verdict::EndRow => decided = true,
+                        Verdict::Leave => break 'rows,
                     }
                 }
                 cells += 1;
-                match CellAt::parse_inline(payload, cell.end, layout) {
+                let next = match number.filter(|_| decided) {
+                    Some(row) => block.marks().next_row_start(row).unwrap_or(payload.len() as u32),
+                    None => cell.end,
+                };
+                match CellAt::parse_inline(payload, next, layout) {
                     Some(next) if cells <= MOST_IN_ROW => {
                         if !key::is_in_row(next.key(payload), row_prefix) {
                             break next;
@@ -144,7 +166,7 @@ impl Scanner {
                         cell = next;
                     }
                     // Where the block ends the row may go on in the next one.
-                    None if cell.end as usize == payload.len()
+                    None if next as usize == payload.len()
                         && !one_row
                         && cells <= MOST_IN_ROW
                         && ahead.begins_another_row(row, layout) =>
@@ -163,6 +185,7 @@ impl Scanner {
                 return (passed, true);
             }
             *current = first;
+            number = number.map(|row| row + 1);
         }
         (passed, false)
     }

@@ -8,7 +8,7 @@
 //! its own. It counts the smaller hints instead of halving: the loads do not wait for each other. Hints that are equal
 //! decide nothing; the keys themselves do then. Rows of hbase:meta are not in byte order and get no hints.
 //!
-//! Where every cell has a mark (large cells, one or a few a row) there may be whole rows behind the places: see [`short_rows`].
+//! Behind the places there may be whole rows, each once, and where they begin: see [`short_rows`].
 
 use martite_cell::short_rows::{self, MOST_PREFIX, MOST_WORDS, ShortRows, pack};
 use martite_cell::{Order, key};
@@ -35,15 +35,18 @@ pub(crate) const MOST_AHEAD: usize = 2048;
 /// The marks of one block.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    /// Hints, then as many places, then as many rows, if they are kept, and room behind them.
+    /// Hints, then as many places. If rows are kept: where they begin, unless each is a marked cell, and the rows, with room behind them.
     words: Box<[u32]>,
     count: u32,
+    /// Rows that are kept: all, or none.
+    rows: u32,
+    last_cell: u32,
     /// What all rows of the block begin with, or the first bytes of it.
     prefix: [u8; MOST_PREFIX],
     prefix_len: u8,
-    /// Words of a row; 0: rows are not kept. They are if every cell is marked and they are short behind the prefix.
+    /// Words of a row.
     row_words: u8,
-    /// Rows are kept, and each cell's is another.
+    /// Rows are kept, and each is one cell, which is marked.
     one_cell_rows: bool,
 }
 
@@ -51,17 +54,24 @@ pub(crate) struct Marks {
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     places: Vec<u32>,
+    /// Where rows begin.
+    rows: Vec<u32>,
     next: u32,
     cells: usize,
+    last: u32,
     /// The last cell got a mark.
     marked: bool,
 }
 
 impl Collector {
     #[inline]
-    pub(crate) fn cell(&mut self, start: u32) {
+    pub(crate) fn cell(&mut self, start: u32, begins_row: bool) {
         let mark = start >= self.next;
         self.cells += 1;
+        self.last = start;
+        if begins_row {
+            self.rows.push(start);
+        }
         if mark {
             if self.marked
                 && let Some(last) = self.places.last_mut()
@@ -74,17 +84,11 @@ impl Collector {
         self.marked = mark;
     }
 
-    /// `key_at` gives the key of the cell at a place that was collected; `last` is the key of the block's last cell.
-    pub(crate) fn finish<'a>(
-        self,
-        order: Order,
-        block_len: usize,
-        last: &'a [u8],
-        key_at: impl Fn(u32) -> &'a [u8],
-    ) -> Marks {
+    /// `key_at` gives the key of the cell at a place that was collected.
+    pub(crate) fn finish<'a>(self, order: Order, block_len: usize, key_at: impl Fn(u32) -> &'a [u8]) -> Marks {
         let Some(first) = self.places.first().map(|p| key_at(p & !NEXT_IS_MARKED)) else { return Marks::default() };
         let prefix_len = match order {
-            Order::Default => common_prefix(key::row(first), key::row(last)).min(MOST_PREFIX),
+            Order::Default => common_prefix(key::row(first), key::row(key_at(self.last))).min(MOST_PREFIX),
             Order::Meta => 0,
         };
         let mut prefix = [0; MOST_PREFIX];
@@ -93,29 +97,31 @@ impl Collector {
             Order::Default => hint(key::row(key_at(place & !NEXT_IS_MARKED)).get(prefix_len..).unwrap_or_default()),
             Order::Meta => 0,
         };
-        let rows = self.places.iter().map(|place| key::row(key_at(place & !NEXT_IS_MARKED)).get(prefix_len..));
-        let rows = rows.map(Option::unwrap_or_default);
+        let rows = self.rows.iter().map(|start| key::row(key_at(*start)).get(prefix_len..).unwrap_or_default());
+        let one_cell_rows = self.rows.len() == self.cells && self.places.len() == self.cells;
+        let starts = if one_cell_rows { 0 } else { self.rows.len() };
+        let fit = |row_words: &usize| 4 * (starts + row_words * self.rows.len()) <= block_len / ROWS_PART_OF_BLOCK;
         let row_words = match order {
-            Order::Default if self.places.len() == self.cells => short_rows::row_words(rows.clone().map(<[u8]>::len))
-                .filter(|words| 4 * words * self.places.len() <= block_len / ROWS_PART_OF_BLOCK),
+            Order::Default if fit(&1) => short_rows::row_words(rows.clone().map(<[u8]>::len)).filter(fit),
             _ => None,
         };
-        let one_cell_rows =
-            row_words.is_some() && rows.clone().zip(rows.clone().skip(1)).all(|(row, next)| row != next);
-        let row_room = row_words.map_or(0, |words| words * self.places.len() + MOST_WORDS);
+        let row_room = row_words.map_or(0, |words| starts + words * self.rows.len() + MOST_WORDS);
         let mut words = Vec::with_capacity(2 * self.places.len() + row_room);
         words.extend(self.places.iter().map(hint_of).chain(self.places.iter().copied()));
         if let Some(row_words) = row_words {
+            words.extend_from_slice(&self.rows[..starts]);
             words.extend(rows.flat_map(|row| pack(row, row_words)));
             words.extend([0; MOST_WORDS]);
         }
         Marks {
             words: words.into_boxed_slice(),
             count: self.places.len() as u32,
+            rows: row_words.map_or(0, |_| self.rows.len() as u32),
+            last_cell: self.last,
             prefix,
             prefix_len: prefix_len as u8,
             row_words: row_words.unwrap_or(0) as u8,
-            one_cell_rows,
+            one_cell_rows: one_cell_rows && row_words.is_some(),
         }
     }
 }
@@ -153,16 +159,42 @@ impl Marks {
         size_of_val(&*self.words)
     }
 
-    /// The rows of all cells, each of which is marked then.
+    /// The rows of the block, each once, if they are kept.
     pub(crate) fn rows(&self) -> Option<ShortRows<'_>> {
-        let words = &self.words[2 * self.count()..];
-        let row_words = usize::from(self.row_words);
-        (row_words > 0).then(|| ShortRows::new(words, row_words, self.prefix(), self.count()))
+        let starts = if self.one_cell_rows { 0 } else { self.rows as usize };
+        let words = &self.words[2 * self.count() + starts..];
+        (self.rows > 0).then(|| ShortRows::new(words, usize::from(self.row_words), self.prefix(), self.rows as usize))
     }
 
-    /// The same, if each of them has one cell.
+    /// The same, if each of them is one cell: that with the mark of the same number.
     pub(crate) fn one_cell_rows(&self) -> Option<ShortRows<'_>> {
         if self.one_cell_rows { self.rows() } else { None }
+    }
+
+    /// Where the rows begin that are kept; in the bits of a place.
+    fn row_starts(&self) -> &[u32] {
+        let from = if self.one_cell_rows { self.count() } else { 2 * self.count() };
+        &self.words[from..from + self.rows as usize]
+    }
+
+    /// Where a row begins.
+    pub(crate) fn row_start(&self, row: usize) -> u32 {
+        self.row_starts()[row] & !NEXT_IS_MARKED
+    }
+
+    /// Where the one behind a row begins, if that is in the block.
+    pub(crate) fn next_row_start(&self, row: usize) -> Option<u32> {
+        self.row_starts().get(row + 1).map(|start| start & !NEXT_IS_MARKED)
+    }
+
+    /// Of rows that are kept, the one that has the cell at a place.
+    pub(crate) fn row_at(&self, cell: u32) -> usize {
+        self.row_starts().partition_point(|start| start & !NEXT_IS_MARKED <= cell).saturating_sub(1)
+    }
+
+    /// Where the last cell of the block begins.
+    pub(crate) fn last_cell(&self) -> u32 {
+        self.last_cell
     }
 
     fn prefix(&self) -> &[u8] {
@@ -227,32 +259,30 @@ impl Marks {
         places.get(mark + 1).map(|next| next & !NEXT_IS_MARKED)
     }
 
-    /// Asks for a marked cell, the next one's key, and the end of that.
-    pub(crate) fn prefetch_whole(&self, mark: usize, payload: &[u8]) {
-        let place = |mark| self.places().get(mark).map_or(payload.len(), |place| (place & !NEXT_IS_MARKED) as usize);
-        let (start, next, behind) = (place(mark), place(mark + 1), place(mark + 2));
+    /// Asks for a row, the next one's first key, and the end of that.
+    pub(crate) fn prefetch_row_and_next(&self, row: usize, payload: &[u8]) {
+        let start = |row| self.row_starts().get(row).map_or(payload.len(), |start| (start & !NEXT_IS_MARKED) as usize);
+        let (start, next, behind) = (start(row), start(row + 1), start(row + 2));
         prefetch(&payload[start..payload.len().min((next + 8 + KEY_REACH).min(start + MOST_AHEAD))]);
         prefetch(&payload[behind - 1..behind]);
     }
 
-    /// Asks for a marked cell, if the next one is marked, too.
-    pub(crate) fn prefetch_cell_of(&self, mark: usize, payload: &[u8]) {
-        let start = self.place(mark) as usize;
-        let next = self.places().get(mark + 1).map_or(payload.len(), |place| (place & !NEXT_IS_MARKED) as usize);
+    /// Asks for a row.
+    pub(crate) fn prefetch_row(&self, row: usize, payload: &[u8]) {
+        let start = self.row_start(row) as usize;
+        let next = self.next_row_start(row).map_or(payload.len(), |next| next as usize);
         prefetch(&payload[start..next.min(start + MOST_AHEAD)]);
     }
 
-    /// Asks for the key of the last marked cell.
+    /// Asks for the key of the last cell.
     pub(crate) fn prefetch_last(&self, payload: &[u8]) {
-        if let Some(last) = self.last() {
-            prefetch_at(payload.as_ptr().wrapping_add(last as usize), 1 + KEY_REACH);
-        }
+        prefetch_at(payload.as_ptr().wrapping_add(self.last_cell as usize), 1 + KEY_REACH);
     }
 
     /// Asks for what is looked at when rows are passed over.
     pub(crate) fn prefetch_rows(&self) {
-        if self.row_words > 0 {
-            prefetch(&self.words[self.count()..]);
+        if self.rows > 0 {
+            prefetch(&self.words[if self.one_cell_rows { self.count() } else { 2 * self.count() }..]);
         }
     }
 
@@ -392,39 +422,46 @@ mod tests {
     /// The marks of a block with a cell at every `step` bytes.
     fn marks(order: Order, keys: &[Vec<u8>], step: u32) -> Marks {
         let mut collector = Collector::default();
-        (0..keys.len()).for_each(|i| collector.cell(i as u32 * step));
-        collector
-            .finish(order, keys.len() * step as usize, keys.last().unwrap(), |start| &keys[(start / step) as usize])
+        let begins_row = |i: usize| i == 0 || key::row(&keys[i]) != key::row(&keys[i - 1]);
+        (0..keys.len()).for_each(|i| collector.cell(i as u32 * step, begins_row(i)));
+        collector.finish(order, keys.len() * step as usize, |start| &keys[(start / step) as usize])
     }
 
     #[test]
     fn rows_lie_side_by_side_where_that_takes_little() {
         let long = [40, 41, 42].map(|len| b"k".repeat(len));
         let rows: [&[u8]; 6] = [b"a\0", b"a\0\0", b"a1", b"a123456789abcdef", b"a123456789abcdef0", b""];
-        let of = |order, rows: &[&[u8]], step| {
-            let keys = keys(rows);
+        // The rows that are kept of a block in which each row has some cells.
+        let of = |order, rows: &[&[u8]], step, cells: usize| {
+            let keys = keys(&rows.iter().flat_map(|row| vec![*row; cells]).collect::<Vec<_>>());
             let marks = marks(order, &keys, step);
             let kept = marks.rows()?;
+            assert_eq!(marks.one_cell_rows().is_some(), cells == 1 && step >= GAP_BYTES);
+            assert_eq!(marks.last_cell(), (keys.len() - 1) as u32 * step);
+            for cell in 0..keys.len() {
+                let row = marks.row_at(cell as u32 * step);
+                assert_eq!((row, marks.row_start(row)), (cell / cells, (row * cells) as u32 * step));
+            }
             let mut whole = kept.whole();
-            assert_eq!(marks.one_cell_rows().is_some(), rows.iter().zip(&rows[1..]).all(|(row, next)| row != next));
-            let found: Vec<_> = (0..rows.len()).map(|mark| whole.of(kept.row(mark)).to_vec()).collect();
-            let same = |a, b| kept.row(a) == kept.row(b);
-            assert!((0..rows.len()).all(|a| (0..rows.len()).all(|b| same(a, b) == (rows[a] == rows[b]))));
-            Some(found)
+            Some((0..kept.len()).map(|row| whole.of(kept.row(row)).to_vec()).collect::<Vec<_>>())
         };
         let two_long: [&[u8]; 2] = [&long[0], &long[1]];
         let kept = [&rows[..1], &rows[..2], &rows[..3], &rows[..4], &two_long, &rows[5..]];
-        for rows in kept {
+        for (rows, (step, cells)) in
+            kept.into_iter().flat_map(|rows| [(1000, 1), (1000, 3), (100, 11)].map(|of| (rows, of)))
+        {
             let wanted: Vec<_> = rows.iter().map(|row| row.to_vec()).collect();
-            assert_eq!(of(Order::Default, rows, 1000), Some(wanted));
-            assert_eq!(of(Order::Meta, rows, 1000), None);
+            assert_eq!(of(Order::Default, rows, step, cells), Some(wanted));
+            assert_eq!(of(Order::Meta, rows, step, cells), None);
         }
-        // One is too long, they are too much of the block, not every cell is marked.
-        assert_eq!(of(Order::Default, &rows[..5], 1000), None);
-        assert_eq!(of(Order::Default, &[&long[0], &long[2]], 1000), None);
-        assert_eq!(of(Order::Default, &rows[..4], 300), None);
-        assert!(of(Order::Default, &rows[..3], 300).is_some());
-        assert_eq!(of(Order::Default, &rows[..3], 100), None);
+        // One is too long, they are too much of the block, with where they begin if that is not at each mark.
+        assert_eq!(of(Order::Default, &rows[..5], 1000, 1), None);
+        assert_eq!(of(Order::Default, &[&long[0], &long[2]], 1000, 1), None);
+        assert_eq!(of(Order::Default, &rows[..4], 300, 1), None);
+        assert!(of(Order::Default, &rows[..3], 300, 1).is_some());
+        assert_eq!(of(Order::Default, &rows[..3], 255, 1), None);
+        assert!(of(Order::Default, &rows[..3], 128, 2).is_some());
+        assert_eq!(of(Order::Default, &rows[..3], 127, 2), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub const NEAR_CELLS: usize = 16;
 /// What [`Scanner::pass_rows`] has passed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Passed {
+    /// What was looked at: cells, or rows that lie side by side.
     pub cells: usize,
     /// The scanner stands at the first cell of the row that was not refused.
     pub stopped: bool,
@@ -31,7 +32,8 @@ pub trait RefuseRows {
 
 impl Scanner {
     /// Passes over the rest of the current cell's row, and over each row behind it of which `refuse` says so, cell by cell
-    /// inside the block. It stops at a cell of a refused row after `most` cells, or [`NEAR_CELLS`] of one row: a seek may be better.
+    /// inside the block. It stops at a cell of a refused row after `most` cells, or [`NEAR_CELLS`] of one row: a seek may be better. Rows that
+    /// lie side by side count as a cell each.
     #[inline]
     pub fn pass_rows(&mut self, most: usize, refuse: &mut impl RefuseRows) -> Passed {
         let layout = self.reader().layout();
@@ -40,16 +42,13 @@ impl Scanner {
         };
         let (payload, marks) = (block.payload(), block.marks());
         let mut at = current.start as usize;
-        let mark = marks.mark_at(current.start);
-        let passed = match (mark, marks.rows(), layout) {
-            (Some(mark), Some(rows), _) => match pass_one_cell_rows(block, mark, &mut at, most, refuse) {
-                Some(passed) => passed,
-                None => pass_marked(block, rows, mark, &mut at, most, refuse),
-            },
-            (_, _, Layout { tags: false, mvcc: true }) => {
-                pass::<true>(payload, layout, (marks, mark), (&mut at, asked), most, refuse)
+        let mark = || (marks, marks.mark_at(current.start));
+        let passed = match (marks.rows(), layout) {
+            (Some(rows), _) => pass_side_by_side(block, rows, &mut at, most, refuse),
+            (None, Layout { tags: false, mvcc: true }) => {
+                pass::<true>(payload, layout, mark(), (&mut at, asked), most, refuse)
             }
-            _ => pass::<false>(payload, layout, (marks, mark), (&mut at, asked), most, refuse),
+            _ => pass::<false>(payload, layout, mark(), (&mut at, asked), most, refuse),
         };
         if passed.cells > 0
             && let Some(cell) = CellAt::parse(payload, at as u32, layout)
@@ -106,60 +105,36 @@ fn pass<const USUAL: bool>(
     passed
 }
 
-/// The same where the rows of all cells lie side by side: no cell is looked at.
+/// The same where rows lie side by side: no cell is looked at.
 #[inline(always)]
-fn pass_marked(
+fn pass_side_by_side(
     block: &Block,
     rows: ShortRows<'_>,
-    first: usize,
     at: &mut usize,
     most: usize,
     refuse: &mut impl RefuseRows,
 ) -> Passed {
     let marks = block.marks();
-    let (mut mark, mut row, mut whole) = (first, rows.row(first), rows.whole());
-    let (mut passed, mut in_row) = (Passed::default(), 0);
-    while passed.cells < most && in_row < NEAR_CELLS && mark + 1 < marks.count() {
-        mark += 1;
-        passed.cells += 1;
-        in_row += 1;
-        let next = rows.row(mark);
-        if next != row {
-            if refuse.refuses(whole.of(next)) {
-                (row, in_row) = (next, 0);
-                continue;
-            }
-            marks.prefetch_whole(mark, block.payload());
-            passed.stopped = true;
-            break;
+    let first = marks.row_at(*at as u32) + 1;
+    let behind = rows.skip(first).take(most);
+    let refused = if behind.is_empty() { Some(0) } else { refuse.refuses_first_of(behind) };
+    let refused = match refused {
+        Some(refused) => refused.min(behind.len()),
+        None => {
+            let mut whole = rows.whole();
+            (0..behind.len()).take_while(|row| refuse.refuses(whole.of(behind.row(*row)))).count()
         }
-    }
-    *at = marks.place(mark) as usize;
-    passed
-}
-
-/// The same where each cell is a row; None: they are to be asked of one by one.
-#[inline(always)]
-fn pass_one_cell_rows(
-    block: &Block,
-    first: usize,
-    at: &mut usize,
-    most: usize,
-    refuse: &mut impl RefuseRows,
-) -> Option<Passed> {
-    let marks = block.marks();
-    let behind = marks.one_cell_rows()?.skip(first + 1).take(most);
-    if behind.is_empty() {
-        return None;
-    }
-    let refused = refuse.refuses_first_of(behind)?.min(behind.len());
-    let stopped = refused < behind.len();
-    let cells = refused + usize::from(stopped);
-    if stopped {
-        marks.prefetch_whole(first + cells, block.payload());
-    }
-    *at = marks.place(first + cells) as usize;
-    Some(Passed { cells, stopped })
+    };
+    let (from, stopped) = (*at, refused < behind.len());
+    *at = if stopped {
+        marks.prefetch_row_and_next(first + refused, block.payload());
+        marks.row_start(first + refused)
+    } else if first + refused == rows.len() && most > 0 {
+        marks.last_cell()
+    } else {
+        marks.row_start(first + refused - 1).max(from as u32)
+    } as usize;
+    Passed { cells: (refused + usize::from(stopped)).max(usize::from(*at != from)), stopped }
 }
 
 /// The row of the cell there, if one begins there.

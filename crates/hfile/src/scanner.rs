@@ -107,6 +107,19 @@ impl Scanner {
         self.block.as_deref()
     }
 
+    /// The one behind it, if that is at hand.
+    pub(crate) fn block_ahead(&self) -> Option<&Block> {
+        self.ahead.as_deref()
+    }
+
+    /// In a block whose rows lie side by side: to the first cell of a row.
+    pub(crate) fn to_row(&mut self, row: usize) {
+        let Some(block) = &self.block else { return };
+        if let Some(cell) = CellAt::parse(block.payload(), block.marks().row_start(row), self.reader.layout()) {
+            self.cell = Some(cell);
+        }
+    }
+
     /// The current cell's key.
     #[inline]
     pub fn peek_key(&self) -> Option<&[u8]> {

@@ -206,6 +206,14 @@ impl<'s, S: ShowCells> Walk<'_, 's, S> {
         answer
     }
 
+    /// Of a row of many cells, where rows lie side by side.
+    fn next_row(&self, cell: &CellAt) -> Option<CellAt> {
+        let marks = self.block.marks();
+        marks.rows()?;
+        let start = marks.next_row_start(marks.row_at(cell.start))?;
+        CellAt::parse(self.block.payload(), start, self.layout)
+    }
+
     #[inline(always)]
     fn is_full(&self) -> bool {
         let PlainTaken { cells, passed, .. } = self.shown.plain;
@@ -227,7 +235,7 @@ impl<'s, S: ShowCells> Walk<'_, 's, S> {
                 let is_last = alone && next.is_some_and(|next| !next.key(payload).starts_with(column));
                 return if self.rules.most_older > 0 || is_last { On::Next } else { On::Stays };
             }
-            Then::NextRow if may_leap => near.find(|_| false),
+            Then::NextRow if may_leap => near.find(|_| false).or_else(|| self.next_row(cell)),
             Then::Seek if may_leap => near.seek(cell.key(payload), self.shows.target(&cell.cell(payload))),
             Then::NextRow | Then::Seek => None,
         };

@@ -1,5 +1,5 @@
-//! Rows of one plain cell each, taken or passed over one behind the other: what a scan spends its time with when its filter judges
-//! rows by their keys and lets some pass.
+//! Rows that lie side by side, passed over one behind the other, and those of one plain cell each taken: what a scan spends its time
+//! with when its filter judges rows by their keys.
 
 use crate::{Block, BlockSource, JudgeRules, Scanner, cells::CellAt, plain::Lying, scanner::Current};
 use martite_cell::{CellType, ShortRows, key};
@@ -18,15 +18,16 @@ pub trait TakeRows {
 }
 
 impl Scanner {
-    /// Whether [`Self::take_rows`] can take any here.
+    /// Whether [`Self::take_rows`] can take any here; `only_passes`: or pass over some.
     #[inline]
-    pub fn may_take_rows(&self) -> bool {
-        self.block().is_some_and(|block| block.marks().one_cell_rows().is_some())
+    pub fn may_take_rows(&self, only_passes: bool) -> bool {
+        let marks = self.block().map(Block::marks);
+        marks.is_some_and(|marks| if only_passes { marks.rows() } else { marks.one_cell_rows() }.is_some())
     }
 
-    /// Shows the rows that begin here to `takes`, as long as each is one plain cell: a put without tags. It stops at the first one that is
-    /// left, or of another kind, in front of a block that is not at hand, or in which one of the rows `before` may be, and after as many cells as
-    /// may be; how many are behind it then.
+    /// Shows the rows that begin here to `takes`, and those that are wanted as long as each is one plain cell: a put without tags. It stops at the
+    /// first wanted one that is left, or of another kind, in front of a block that is not at hand, or in which one of the rows `before` may be, and
+    /// after as many rows as `rules` allow cells; how many are behind it then.
     pub fn take_rows(
         &mut self,
         rules: JudgeRules<'_>,
@@ -37,12 +38,15 @@ impl Scanner {
         let mut passed = 0;
         while passed < rules.most_cells && before.iter().flatten().all(|row| self.block_is_before(row)) {
             let most_cells = rules.most_cells - passed;
-            let (cells, is_over) = self.take_rows_of_block(JudgeRules { most_cells, ..rules }, takes);
-            passed += cells;
-            if !is_over {
+            let (rows, end) = self.take_rows_of_block(JudgeRules { most_cells, ..rules }, takes);
+            passed += rows;
+            if end == End::Here {
                 break;
             }
             self.step_ahead(src);
+            if end == End::SecondRow {
+                self.to_row(1);
+            }
             if !takes.goes_on() {
                 break;
             }
@@ -50,50 +54,71 @@ impl Scanner {
         passed
     }
 
-    /// True: the last row of the block is to be passed, too, by a step into the block behind, which is at hand.
-    fn take_rows_of_block(&mut self, rules: JudgeRules<'_>, takes: &mut impl TakeRows) -> (usize, bool) {
+    /// How many, and where to go from there.
+    fn take_rows_of_block(&mut self, rules: JudgeRules<'_>, takes: &mut impl TakeRows) -> (usize, End) {
         let layout = self.reader().layout();
-        let Some(Current { block, cell: current, ahead, .. }) = self.current() else { return (0, false) };
+        let has_second_row =
+            self.block_ahead().is_some_and(|block| block.marks().rows().is_some_and(|rows| rows.len() > 1));
+        let Some(Current { block, cell: current, ahead, .. }) = self.current() else { return (0, End::Here) };
         let (payload, marks) = (block.payload(), block.marks());
-        let (Some(rows), Some(first)) = (marks.one_cell_rows(), marks.mark_at(current.start)) else {
-            return (0, false);
-        };
+        let Some(rows) = marks.rows() else { return (0, End::Here) };
+        let first = marks.row_at(current.start);
+        if marks.row_start(first) != current.start {
+            return (0, End::Here);
+        }
+        let may_take = marks.one_cell_rows().is_some();
         let mut whole = rows.whole();
         let last = rows.len() - 1;
-        // It may go on in the block behind.
-        let rows_here = if ahead.begins_another_row(whole.of(rows.row(last)), layout) { rows.len() } else { last };
-        let end = first.saturating_add(rules.most_cells).min(rows_here);
+        // It may go on in the block behind: then it can be passed over.
+        let is_whole = ahead.begins_another_row(whole.of(rows.row(last)), layout);
+        let most = first.saturating_add(rules.most_cells);
+        let end = most.min(if is_whole { rows.len() } else { last });
         let next_wanted = |takes: &mut _, from: usize| {
             let wanted = from + TakeRows::before_first_wanted(takes, rows.take(end).skip(from));
             if wanted < end {
-                marks.prefetch_cell_of(wanted, payload);
+                marks.prefetch_row(wanted, payload);
             }
             wanted.min(end)
         };
-        if first >= end {
-            return (0, false);
-        }
-        let mut at = next_wanted(takes, first);
-        while at < end {
+        let mut at = if first < end { next_wanted(takes, first) } else { first };
+        while at < end && may_take {
             // Its memory comes while the one before is taken.
             let next = next_wanted(takes, at + 1);
-            let cell = payload.get(marks.place(at) as usize..).and_then(|rest| Lying::parse::<false>(rest, layout));
+            let cell = payload.get(marks.row_start(at) as usize..).and_then(|rest| Lying::parse::<false>(rest, layout));
             let Some(cell) = cell.filter(|cell| is_wanted(cell, rules)) else { break };
             if !takes.take(cell.key_value, block) {
                 break;
             }
             at = next;
         }
+        let goes_on = at == last && last < most && !is_whole && has_second_row;
+        let passes_last = goes_on && takes.before_first_wanted(rows.skip(last)) > 0;
+        at += usize::from(passes_last);
         if at > first {
             takes.passed(whole.of(rows.row(at - 1)));
         }
         if at <= last
-            && let Some(cell) = CellAt::parse(payload, marks.place(at), layout)
+            && let Some(cell) = CellAt::parse(payload, marks.row_start(at), layout)
         {
             *current = cell;
         }
-        (at - first, at > last)
+        let end = match at > last {
+            true if passes_last => End::SecondRow,
+            true => End::NextBlock,
+            false => End::Here,
+        };
+        (at - first, end)
     }
+}
+
+/// Where rows of a block are behind the scanner.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Here,
+    /// All of them are: it is to step into the next block, which is at hand.
+    NextBlock,
+    /// The last one goes on there.
+    SecondRow,
 }
 
 /// Whether it is a put without tags that the rules want.

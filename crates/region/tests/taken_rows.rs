@@ -22,7 +22,7 @@ const ROWS: u64 = 400;
 /// What is added to values of which all are to be lent.
 const LENT: usize = 17 << 10;
 
-/// Rows of one large cell, nearly all.
+/// Rows of one large cell, nearly all, or of some smaller ones.
 fn filled(random: &Random, more: usize) -> Rig {
     let family = FamilyDescriptor::new("f")
         .with("VERSIONS", random.pick(&["1", "3"]))
@@ -31,7 +31,7 @@ fn filled(random: &Random, more: usize) -> Rig {
         .with("TTL", random.pick(&["2147483647", "2147483647", "1"]));
     let table = TableDescriptor::new(TableName::parse("t").unwrap()).with_family(family);
     let rig = Rig::with(table, RegionConfig { max_row_size_bytes: 600 + more as u64, ..RegionConfig::default() });
-    let odd = random.pick(&[0, 8, 40]);
+    let odd = random.pick(&[0, 8, 40, 1]);
     for number in 0..ROWS {
         rig.clock.advance(Duration::from_millis(5));
         put(&rig, random, number, odd, more);
@@ -59,9 +59,10 @@ fn put(rig: &Rig, random: &Random, number: u64, odd: u64, more: usize) {
     };
     let mut cells = CellBuf::new(true);
     let first = if is_odd { random.pick(b"ab") } else { b'a' };
-    for qualifier in first..=first + if is_odd { random.below(3) as u8 } else { 0 } {
+    let (most, least) = if odd == 1 { (5, 80) } else { (3, 280) };
+    for qualifier in first..=first + if is_odd { random.below(most) as u8 } else { 0 } {
         let key = key::flat_key(row.as_bytes(), b"f", &[qualifier], 1000 + 5 * number, code as u8);
-        let value = vec![b'v'; more + 280 + random.below(if is_odd { 40 } else { 200 }) as usize];
+        let value = vec![b'v'; more + least + random.below(if is_odd { 40 } else { 200 }) as usize];
         let tags: &[u8] = if is_odd && random.below(3) == 0 { &[0, 2, 99, 7] } else { &[] };
         cells.push(&OwnedCell::new(&key, if code == CellType::Put { &value } else { b"" }, tags, 0).as_ref());
     }

@@ -287,8 +287,8 @@ impl StoreFileScanner {
     }
     /// See [`Scanner::may_take_rows`]; not in halves.
     #[inline]
-    pub fn may_take_rows(&self) -> bool {
-        self.inner.half.is_none() && self.inner.inner.may_take_rows()
+    pub fn may_take_rows(&self, only_passes: bool) -> bool {
+        self.inner.half.is_none() && self.inner.inner.may_take_rows(only_passes)
     }
     /// See [`Scanner::take_rows`]; halves take nothing.
     #[inline]

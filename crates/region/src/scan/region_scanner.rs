@@ -271,7 +271,7 @@ impl RegionScanner {
         read: &mut RowRead<'_>,
         results: &mut Vec<ResultMark>,
     ) -> Option<Piece> {
-        if results.is_empty() || self.partial_row.is_some() || !self.rows.may_take_rows() {
+        if results.is_empty() || self.partial_row.is_some() || !self.rows.may_take_rows(false) {
             return None;
         }
         let results_left = or_max(limits.results).saturating_sub(results.len() as u64);

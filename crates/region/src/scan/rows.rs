@@ -143,6 +143,8 @@ pub(crate) struct Rows {
     /// The one behind it, if that has been looked at.
     next: Vec<u8>,
     knows_next: bool,
+    /// The filter refused the last row by its key.
+    refused_last: bool,
     /// Where the cells of the current Result begin.
     mark: Mark,
     cells_before: usize,
@@ -164,6 +166,7 @@ impl Rows {
             row: Vec::new(),
             next: Vec::new(),
             knows_next: false,
+            refused_last: false,
             mark: out.mark(),
             cells_before: out.len(),
             bytes_before: out.size_bytes(),
@@ -280,7 +283,7 @@ impl Rows {
         self.begin_result(read.out);
         let can_pass = self.can_pass(read) && !self.bounds.reversed;
         if read.filter.is_some()
-            && self.may_take_rows()
+            && self.may_take_rows(self.refused_last)
             && let Some(limit) = self.take_rows(read, TakeRoom::NONE, &mut Vec::new())
         {
             return Some(limit);
@@ -292,7 +295,8 @@ impl Rows {
             }
             self.phase = Phase::Main(0);
             let filter = read.filter.as_deref_mut()?;
-            if !filter.filter_row_key(&self.row) {
+            self.refused_last = filter.filter_row_key(&self.row);
+            if !self.refused_last {
                 return None;
             }
             self.rows_filtered += 1;
@@ -305,7 +309,7 @@ impl Rows {
             let behind = if can_pass { self.pass_refused(read) } else { Behind::Same };
             match behind {
                 Behind::Same => return None,
-                Behind::Accepted => self.phase = Phase::Main(0),
+                Behind::Accepted => (self.phase, self.refused_last) = (Phase::Main(0), false),
                 Behind::End => self.phase = Phase::Done,
                 Behind::New => {
                     let piece = self.end_refused_row(read);
@@ -348,21 +352,21 @@ impl Rows {
         }
     }
 
-    /// Whether it is worth to call [`Self::take_rows`].
+    /// Whether it is worth to call [`Self::take_rows`]; `only_passes`: to pass over rows.
     #[inline]
-    pub(super) fn may_take_rows(&self) -> bool {
-        self.phase == Phase::Start && matches!(&self.families[..], [only] if only.scanner.may_take_rows())
+    pub(super) fn may_take_rows(&self, only_passes: bool) -> bool {
+        self.phase == Phase::Start && matches!(&self.families[..], [only] if only.scanner.may_take_rows(only_passes))
     }
 
-    /// Between rows of one plain cell each, of which the filter judges by the key alone: passes over those that it refuses, and makes
-    /// Results of the others as far as there is room for them. It stops at the first row of any other kind. A limit may be reached then.
+    /// Between rows of which the filter judges by the key alone: passes over those that it refuses, and makes Results of the others as far as
+    /// there is room for them and each is one plain cell. It stops at the first row of any other kind. A limit may be reached then.
     pub(super) fn take_rows(
         &mut self,
         read: &mut RowRead<'_>,
         room: TakeRoom,
         results: &mut Vec<ResultMark>,
     ) -> Option<Piece> {
-        let may_take = self.may_take_rows() && !self.bounds.reversed && self.bounds.batch == usize::MAX;
+        let may_take = self.may_take_rows(true) && !self.bounds.reversed && self.bounds.batch == usize::MAX;
         let filter = read.filter.as_deref();
         if !may_take || filter.is_some_and(|filter| !filter.judges_by_key()) || self.has_read_enough(read) {
             return None;

@@ -227,8 +227,8 @@ impl Source {
 
     /// See [`StoreFileScanner::may_take_rows`].
     #[inline]
-    pub(super) fn may_take_rows(&self) -> bool {
-        matches!(&self.cells, Kind::File(file) if file.may_take_rows())
+    pub(super) fn may_take_rows(&self, only_passes: bool) -> bool {
+        matches!(&self.cells, Kind::File(file) if file.may_take_rows(only_passes))
     }
 
     /// The file, if each of its cells from the current one on can be seen.

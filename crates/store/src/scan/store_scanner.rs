@@ -365,14 +365,15 @@ impl StoreScanner {
         self.matcher.judge_rules(most).map_or(0, |rules| self.merge.pass_judged(rules, judge, src))
     }
 
-    /// Whether it is worth to call [`Self::take_rows`]: the scanner stands where each row has one cell.
+    /// Whether it is worth to call [`Self::take_rows`]: the scanner stands where rows lie side by side, and each has one cell unless it
+    /// `only_passes` over them.
     #[inline]
-    pub fn may_take_rows(&self) -> bool {
-        self.merge.may_take_rows()
+    pub fn may_take_rows(&self, only_passes: bool) -> bool {
+        self.merge.may_take_rows(only_passes)
     }
 
-    /// Forward scans, between rows: shows rows of one plain cell each to `takes`, all before the row `before`, as far as they lie behind one
-    /// another, need nothing else to be asked, and are not more than `most`; how many are behind the scanner then.
+    /// Forward scans, between rows: shows rows to `takes`, all before the row `before`, as far as they lie behind one another, need nothing
+    /// else to be asked, are one plain cell each if they are wanted, and are not more than `most`; how many are behind the scanner then.
     #[inline]
     pub fn take_rows(
         &mut self,
