@@ -1,6 +1,11 @@
 //! Rows of plain cells that are judged where they lie: what a scan spends its time with when its filter refuses most rows.
 
-use crate::{BlockSource, Scanner, cells::CellAt, plain::AHEAD_BYTES, scanner::Current};
+use crate::{
+    BlockSource, Scanner,
+    cells::{CellAt, Layout},
+    plain::AHEAD_BYTES,
+    scanner::{Current, GoOn},
+};
 use bytes::Bytes;
 use martite_cell::{CellRef, CellType, key};
 use martite_env::prefetch::Through;
@@ -100,93 +105,148 @@ impl Scanner {
         let mut passed = 0;
         while passed < rules.most_cells {
             let most_cells = rules.most_cells - passed;
-            let (cells, is_over) = self.pass_judged_in_block(JudgeRules { most_cells, ..rules }, judge);
+            let (cells, end) = self.pass_judged_in_block(JudgeRules { most_cells, ..rules }, judge);
             passed += cells;
-            if !is_over {
-                break;
-            }
-            self.step_ahead(src);
-            if !judge.goes_on() {
+            if !self.go_on(end, src) || !judge.goes_on() {
                 break;
             }
         }
         passed
     }
 
-    /// True: the last row of the block was refused, too, and is passed over by a step into the block behind, which is at hand.
-    fn pass_judged_in_block(&mut self, rules: JudgeRules<'_>, judge: &mut impl RowJudge) -> (usize, bool) {
+    /// How many cells, and where to go from there.
+    fn pass_judged_in_block(&mut self, rules: JudgeRules<'_>, judge: &mut impl RowJudge) -> (usize, GoOn) {
         let layout = self.reader().layout();
         let one_row = self.is_for_one_row();
+        let second_row_ahead = self.block_ahead().and_then(|block| block.marks().next_row_start(0));
         let Some(Current { block, cell: current, keys_asked, mut ahead, .. }) = self.current() else {
-            return (0, false);
+            return (0, GoOn::Here);
         };
-        let payload = block.payload();
-        let (mut first, mut passed, mut is_last) = (*current, 0, false);
+        let (payload, marks) = (block.payload(), block.marks());
+        let (mut first, mut passed) = (*current, 0);
         // Where rows lie side by side: which one this is.
-        let mut number = block.marks().rows().map(|_| block.marks().row_at(first.start));
+        let mut number = marks.rows().map(|_| marks.row_at(first.start));
         let _way = Through::new(payload, ahead.behind);
-        'rows: while passed < rules.most_cells {
-            let first_key = first.key(payload);
-            let row = key::row(first_key);
-            if !judge.begin(row) {
+        while passed < rules.most_cells {
+            let key = first.key(payload);
+            if !judge.begin(key::row(key)) {
                 break;
             }
-            let row_prefix = &first_key[..2 + row.len()];
-            let (mut cell, mut cells, mut decided) = (first, 0, false);
-            let mut last_column: Option<&[u8]> = None;
-            first = loop {
+            let mut row = InRow::new(&key[..2 + key::row(key).len()]);
+            let next_row = number.map(|row| marks.next_row_start(row).unwrap_or(payload.len() as u32));
+            let prefetch = |cell: &CellAt| {
                 if cell.is_long() {
-                    *keys_asked = block.marks().prefetch_keys(*keys_asked, cell.start, payload);
+                    *keys_asked = marks.prefetch_keys(*keys_asked, cell.start, payload);
                 } else {
                     ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
                 }
-                if !decided {
-                    let Some(seen) = rules.sees(&cell, payload, row_prefix, &mut last_column) else { break 'rows };
-                    let verdict = match seen {
-                        Seen::Wanted => judge.cell(&cell.cell(payload)),
-                        Seen::Passed => Verdict::Next,
-                        Seen::BehindAll => Verdict::EndRow,
-                    };
-                    match verdict {
-                        Verdict::Next => {}
-                        Verdict::EndRow => decided = true,
-                        Verdict::Leave => break 'rows,
-                    }
-                }
-                cells += 1;
-                let next = match number.filter(|_| decided) {
-                    Some(row) => block.marks().next_row_start(row).unwrap_or(payload.len() as u32),
-                    None => cell.end,
-                };
-                match CellAt::parse_inline(payload, next, layout) {
-                    Some(next) if cells <= MOST_IN_ROW => {
-                        if !key::is_in_row(next.key(payload), row_prefix) {
-                            break next;
-                        }
-                        cell = next;
-                    }
-                    // Where the block ends the row may go on in the next one.
-                    None if next as usize == payload.len()
-                        && !one_row
-                        && cells <= MOST_IN_ROW
-                        && ahead.begins_another_row(row, layout) =>
-                    {
-                        is_last = true;
-                        break first;
-                    }
-                    _ => break 'rows,
-                }
             };
-            if !judge.refuses() {
+            let end = match row.look_through((payload, layout), first, next_row, &rules, judge, prefetch) {
+                // The row may go on in the block behind.
+                RowEnd::Block if !one_row => match CellAt::parse(ahead.behind, 0, layout) {
+                    Some(next) if key::is_in_row(next.key(ahead.behind), row.prefix) => {
+                        row.look_through_rest((ahead.behind, layout), next, second_row_ahead, &rules, judge)
+                    }
+                    Some(_) => RowEnd::Block,
+                    None => RowEnd::Left,
+                },
+                RowEnd::Block => RowEnd::Left,
+                end => end,
+            };
+            let is_refused = !matches!(end, RowEnd::Left) && judge.refuses();
+            if !is_refused {
                 break;
             }
-            passed += cells;
-            if is_last {
-                return (passed, true);
+            passed += row.cells;
+            match end {
+                RowEnd::Next(next) => first = next,
+                RowEnd::NextAhead(next) => return (passed, GoOn::AheadAt(next)),
+                RowEnd::Block | RowEnd::Left => return (passed, GoOn::Ahead),
             }
             *current = first;
             number = number.map(|row| row + 1);
         }
-        (passed, false)
+        (passed, GoOn::Here)
+    }
+}
+
+/// How looking through a row ended.
+enum RowEnd {
+    /// Here the next one begins.
+    Next(CellAt),
+    /// The same, in the block behind.
+    NextAhead(CellAt),
+    /// With the block.
+    Block,
+    /// It is to be read in another way.
+    Left,
+}
+
+/// A row that is being looked through.
+struct InRow<'a> {
+    prefix: &'a [u8],
+    cells: usize,
+    /// Further cells are not wanted.
+    decided: bool,
+    last_column: Option<&'a [u8]>,
+}
+
+impl<'a> InRow<'a> {
+    fn new(prefix: &'a [u8]) -> InRow<'a> {
+        InRow { prefix, cells: 0, decided: false, last_column: None }
+    }
+
+    /// From `cell` on; `next_row`: where the next row begins, if that is known.
+    #[inline(always)]
+    fn look_through(
+        &mut self,
+        (payload, layout): (&'a [u8], Layout),
+        mut cell: CellAt,
+        next_row: Option<u32>,
+        rules: &JudgeRules<'_>,
+        judge: &mut impl RowJudge,
+        mut prefetch: impl FnMut(&CellAt),
+    ) -> RowEnd {
+        while self.cells < MOST_IN_ROW {
+            prefetch(&cell);
+            if !self.decided {
+                let verdict = match rules.sees(&cell, payload, self.prefix, &mut self.last_column) {
+                    Some(Seen::Wanted) => judge.cell(&cell.cell(payload)),
+                    Some(Seen::Passed) => Verdict::Next,
+                    Some(Seen::BehindAll) => Verdict::EndRow,
+                    None => Verdict::Leave,
+                };
+                match verdict {
+                    Verdict::Next => {}
+                    Verdict::EndRow => self.decided = true,
+                    Verdict::Leave => return RowEnd::Left,
+                }
+            }
+            self.cells += 1;
+            let next = next_row.filter(|_| self.decided).unwrap_or(cell.end);
+            match CellAt::parse_inline(payload, next, layout) {
+                Some(next) if key::is_in_row(next.key(payload), self.prefix) => cell = next,
+                Some(next) => return RowEnd::Next(next),
+                None if next as usize == payload.len() => return RowEnd::Block,
+                None => return RowEnd::Left,
+            }
+        }
+        RowEnd::Left
+    }
+
+    /// The same in the block behind.
+    #[inline(never)]
+    fn look_through_rest(
+        &mut self,
+        block: (&'a [u8], Layout),
+        cell: CellAt,
+        next_row: Option<u32>,
+        rules: &JudgeRules<'_>,
+        judge: &mut impl RowJudge,
+    ) -> RowEnd {
+        match self.look_through(block, cell, next_row, rules, judge, |_| {}) {
+            RowEnd::Next(next) => RowEnd::NextAhead(next),
+            _ => RowEnd::Left,
+        }
     }
 }

@@ -44,6 +44,15 @@ pub struct Scanner {
     aimed_key: Vec<u8>,
 }
 
+/// Where a scanner goes on that has passed over what it can of its block.
+pub(crate) enum GoOn {
+    Here,
+    /// In the block behind, which is at hand.
+    Ahead,
+    /// There, and the last row ends before this cell.
+    AheadAt(CellAt),
+}
+
 /// Where a scanner stands.
 pub(crate) struct Current<'a> {
     pub block: &'a Arc<Block>,
@@ -112,14 +121,6 @@ impl Scanner {
         self.ahead.as_deref()
     }
 
-    /// In a block whose rows lie side by side: to the first cell of a row.
-    pub(crate) fn to_row(&mut self, row: usize) {
-        let Some(block) = &self.block else { return };
-        if let Some(cell) = CellAt::parse(block.payload(), block.marks().row_start(row), self.reader.layout()) {
-            self.cell = Some(cell);
-        }
-    }
-
     /// The current cell's key.
     #[inline]
     pub fn peek_key(&self) -> Option<&[u8]> {
@@ -163,8 +164,20 @@ impl Scanner {
         self.only_row.is_some()
     }
 
+    /// False: it stays.
+    pub(crate) fn go_on(&mut self, at: GoOn, src: &dyn BlockSource) -> bool {
+        let cell = match at {
+            GoOn::Here => return false,
+            GoOn::Ahead => None,
+            GoOn::AheadAt(cell) => Some(cell),
+        };
+        self.step_ahead(src);
+        self.cell = cell.or(self.cell);
+        true
+    }
+
     /// To the first cell of the block behind this one, which is at hand.
-    pub(crate) fn step_ahead(&mut self, src: &dyn BlockSource) {
+    fn step_ahead(&mut self, src: &dyn BlockSource) {
         let (Some(ahead), Some(place)) = (self.ahead.clone(), self.path.next_place(&self.reader)) else { return };
         // Whoever counts blocks, or keeps those that are used, is to know of it.
         let block = match self.reader.fetch_data(place, self.cache_blocks, src) {

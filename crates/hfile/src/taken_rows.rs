@@ -1,7 +1,12 @@
 //! Rows that lie side by side, passed over one behind the other, and those of one plain cell each taken: what a scan spends its time
 //! with when its filter judges rows by their keys.
 
-use crate::{Block, BlockSource, JudgeRules, Scanner, cells::CellAt, plain::Lying, scanner::Current};
+use crate::{
+    Block, BlockSource, JudgeRules, Scanner,
+    cells::CellAt,
+    plain::Lying,
+    scanner::{Current, GoOn},
+};
 use martite_cell::{CellType, ShortRows, key};
 use std::sync::Arc;
 
@@ -40,14 +45,7 @@ impl Scanner {
             let most_cells = rules.most_cells - passed;
             let (rows, end) = self.take_rows_of_block(JudgeRules { most_cells, ..rules }, takes);
             passed += rows;
-            if end == End::Here {
-                break;
-            }
-            self.step_ahead(src);
-            if end == End::SecondRow {
-                self.to_row(1);
-            }
-            if !takes.goes_on() {
+            if !self.go_on(end, src) || !takes.goes_on() {
                 break;
             }
         }
@@ -55,16 +53,15 @@ impl Scanner {
     }
 
     /// How many, and where to go from there.
-    fn take_rows_of_block(&mut self, rules: JudgeRules<'_>, takes: &mut impl TakeRows) -> (usize, End) {
+    fn take_rows_of_block(&mut self, rules: JudgeRules<'_>, takes: &mut impl TakeRows) -> (usize, GoOn) {
         let layout = self.reader().layout();
-        let has_second_row =
-            self.block_ahead().is_some_and(|block| block.marks().rows().is_some_and(|rows| rows.len() > 1));
-        let Some(Current { block, cell: current, ahead, .. }) = self.current() else { return (0, End::Here) };
+        let second_row = self.block_ahead().and_then(|block| block.marks().next_row_start(0));
+        let Some(Current { block, cell: current, ahead, .. }) = self.current() else { return (0, GoOn::Here) };
         let (payload, marks) = (block.payload(), block.marks());
-        let Some(rows) = marks.rows() else { return (0, End::Here) };
+        let Some(rows) = marks.rows() else { return (0, GoOn::Here) };
         let first = marks.row_at(current.start);
         if marks.row_start(first) != current.start {
-            return (0, End::Here);
+            return (0, GoOn::Here);
         }
         let may_take = marks.one_cell_rows().is_some();
         let mut whole = rows.whole();
@@ -91,9 +88,10 @@ impl Scanner {
             }
             at = next;
         }
-        let goes_on = at == last && last < most && !is_whole && has_second_row;
-        let passes_last = goes_on && takes.before_first_wanted(rows.skip(last)) > 0;
-        at += usize::from(passes_last);
+        let behind = second_row.filter(|_| at == last && last < most && !is_whole);
+        let behind = behind.filter(|_| takes.before_first_wanted(rows.skip(last)) > 0);
+        let behind = behind.and_then(|start| CellAt::parse(ahead.behind, start, layout));
+        at += usize::from(behind.is_some());
         if at > first {
             takes.passed(whole.of(rows.row(at - 1)));
         }
@@ -102,23 +100,9 @@ impl Scanner {
         {
             *current = cell;
         }
-        let end = match at > last {
-            true if passes_last => End::SecondRow,
-            true => End::NextBlock,
-            false => End::Here,
-        };
+        let end = if at > last { behind.map_or(GoOn::Ahead, GoOn::AheadAt) } else { GoOn::Here };
         (at - first, end)
     }
-}
-
-/// Where rows of a block are behind the scanner.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Here,
-    /// All of them are: it is to step into the next block, which is at hand.
-    NextBlock,
-    /// The last one goes on there.
-    SecondRow,
 }
 
 /// Whether it is a put without tags that the rules want.

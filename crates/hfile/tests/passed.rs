@@ -253,6 +253,11 @@ impl RowJudge for Told<'_> {
     }
 }
 
+/// Behind the cell at a place, or it.
+fn end_of_block(lasts: &[bool], at: usize) -> usize {
+    at + lasts[at..].iter().position(|last| *last).unwrap() + 1
+}
+
 /// Nothing more of a row is to be shown.
 fn ends_row(cell: &CellRef<'_>) -> bool {
     cell.value.len() % 5 == 0
@@ -292,20 +297,34 @@ fn compare_judged(shape: Shape, seed: u64) {
             while count < most {
                 let row = row_of(at);
                 rows.extend(row.map(<[u8]>::to_vec));
-                let len = cells[at..].iter().take_while(|cell| Some(cell.as_ref().row()) == row).count();
-                // A row whose block ends before it does is left to others; nothing is behind the last block.
-                let in_block = lasts[at..at + len].iter().position(|last| *last).map_or(len, |last| last + 1);
-                let ends = cells[at..at + in_block].iter().position(|cell| ends_row(&cell.as_ref()));
-                let shown_of_row = ends.map_or(in_block, |last| last + 1);
+                let end = at + cells[at..].iter().take_while(|cell| Some(cell.as_ref().row()) == row).count();
+                let (block_end, mut parts) = (end_of_block(&lasts, at), vec![at..end]);
+                let knows_next = block_end != sought && block_end != cells.len();
+                let mut is_left = block_end <= end && !knows_next;
+                if block_end < end {
+                    parts = vec![at..block_end];
+                    if knows_next {
+                        // It goes on in the next block, and is left if it does not end before that does.
+                        parts.push(block_end..end.min(end_of_block(&lasts, block_end)));
+                        is_left = lasts[parts[1].end - 1];
+                    }
+                }
+                let (mut shown_of_row, mut count_of_row, mut is_over) = (0, 0, false);
+                for part in &parts {
+                    let last = cells[part.clone()].iter().position(|cell| ends_row(&cell.as_ref()));
+                    let looked_at = if is_over { 1 } else { last.map_or(part.len(), |last| last + 1) };
+                    shown_of_row += if is_over { 0 } else { looked_at };
+                    count_of_row += looked_at;
+                    is_over |= last.is_some();
+                }
                 shown += shown_of_row;
-                let is_left = in_block < len || at + len == sought || at + len == cells.len();
                 if is_left || !answers[rows.len() - 1] {
                     break;
                 }
                 // Those behind are not looked at where it is known where the next row begins.
-                count += if shape.kept { shown_of_row } else { len };
-                at += len;
-                if lasts[at - 1] {
+                count += if shape.kept { count_of_row } else { end - at };
+                at = end;
+                if block_end <= at {
                     crossed += 1;
                     blocks_left = blocks_left.saturating_sub(1);
                     if blocks_left == 0 {
