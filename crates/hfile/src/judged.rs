@@ -143,25 +143,20 @@ impl Scanner {
             };
             let end = match row.look_through((payload, layout), first, next_row, &rules, judge, prefetch) {
                 // The row may go on in the block behind.
-                RowEnd::Block if !one_row => match CellAt::parse(ahead.behind, 0, layout) {
+                Some(RowEnd::Block) => match CellAt::parse(ahead.behind, 0, layout).filter(|_| !one_row) {
                     Some(next) if key::is_in_row(next.key(ahead.behind), row.prefix) => {
                         row.look_through_rest((ahead.behind, layout), next, second_row_ahead, &rules, judge)
                     }
-                    Some(_) => RowEnd::Block,
-                    None => RowEnd::Left,
+                    next => next.map(|_| RowEnd::Block),
                 },
-                RowEnd::Block => RowEnd::Left,
                 end => end,
             };
-            let is_refused = !matches!(end, RowEnd::Left) && judge.refuses();
-            if !is_refused {
-                break;
-            }
+            let Some(end) = end.filter(|_| judge.refuses()) else { break };
             passed += row.cells;
             match end {
                 RowEnd::Next(next) => first = next,
                 RowEnd::NextAhead(next) => return (passed, GoOn::AheadAt(next)),
-                RowEnd::Block | RowEnd::Left => return (passed, GoOn::Ahead),
+                RowEnd::Block => return (passed, GoOn::Ahead),
             }
             *current = first;
             number = number.map(|row| row + 1);
@@ -178,8 +173,6 @@ enum RowEnd {
     NextAhead(CellAt),
     /// With the block.
     Block,
-    /// It is to be read in another way.
-    Left,
 }
 
 /// A row that is being looked through.
@@ -196,7 +189,7 @@ impl<'a> InRow<'a> {
         InRow { prefix, cells: 0, decided: false, last_column: None }
     }
 
-    /// From `cell` on; `next_row`: where the next row begins, if that is known.
+    /// From `cell` on; `next_row`: where the next row begins, if that is known. None: the row is to be read in another way.
     #[inline(always)]
     fn look_through(
         &mut self,
@@ -206,7 +199,7 @@ impl<'a> InRow<'a> {
         rules: &JudgeRules<'_>,
         judge: &mut impl RowJudge,
         mut prefetch: impl FnMut(&CellAt),
-    ) -> RowEnd {
+    ) -> Option<RowEnd> {
         while self.cells < MOST_IN_ROW {
             prefetch(&cell);
             if !self.decided {
@@ -219,19 +212,18 @@ impl<'a> InRow<'a> {
                 match verdict {
                     Verdict::Next => {}
                     Verdict::EndRow => self.decided = true,
-                    Verdict::Leave => return RowEnd::Left,
+                    Verdict::Leave => return None,
                 }
             }
             self.cells += 1;
             let next = next_row.filter(|_| self.decided).unwrap_or(cell.end);
             match CellAt::parse_inline(payload, next, layout) {
                 Some(next) if key::is_in_row(next.key(payload), self.prefix) => cell = next,
-                Some(next) => return RowEnd::Next(next),
-                None if next as usize == payload.len() => return RowEnd::Block,
-                None => return RowEnd::Left,
+                Some(next) => return Some(RowEnd::Next(next)),
+                None => return (next as usize == payload.len()).then_some(RowEnd::Block),
             }
         }
-        RowEnd::Left
+        None
     }
 
     /// The same in the block behind.
@@ -243,10 +235,10 @@ impl<'a> InRow<'a> {
         next_row: Option<u32>,
         rules: &JudgeRules<'_>,
         judge: &mut impl RowJudge,
-    ) -> RowEnd {
+    ) -> Option<RowEnd> {
         match self.look_through(block, cell, next_row, rules, judge, |_| {}) {
-            RowEnd::Next(next) => RowEnd::NextAhead(next),
-            _ => RowEnd::Left,
+            Some(RowEnd::Next(next)) => Some(RowEnd::NextAhead(next)),
+            _ => None,
         }
     }
 }
