@@ -43,6 +43,11 @@ pub(crate) trait Evaluate: Send {
     fn first_passing(&self, _rows: ShortRows<'_>) -> Option<usize> {
         None
     }
+    /// For filters that do not fail: what they let pass of each row, if that is the same of all rows, whatever is in them. None: it is another
+    /// filter.
+    fn part_of_each_row(&self) -> Option<RowPart> {
+        None
+    }
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode>;
     /// Whether cells of a row that was refused by its key change anything but what [`Evaluate::reset`] resets.
     fn watches_refused_rows(&self) -> bool {
@@ -84,6 +89,14 @@ pub(crate) trait Evaluate: Send {
     fn gives_hints(&self) -> bool {
         false
     }
+}
+
+/// Cells of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RowPart {
+    /// The first one that is shown to the filter.
+    FirstCell,
+    AllCells,
 }
 
 /// What a filter says between two rows.

@@ -3,7 +3,7 @@
 use crate::FilterError;
 use crate::decode;
 use crate::error::Result;
-use crate::evaluate::{Boxed, NextRow, ValueForm};
+use crate::evaluate::{Boxed, NextRow, RowPart, ValueForm};
 use crate::return_code::ReturnCode;
 use martite_cell::{CellBuf, CellRef, ShortRows, buf::Mark};
 use martite_proto as pb;
@@ -18,6 +18,7 @@ pub struct Filter {
     minds_cells: bool,
     is_row_local: bool,
     judges_by_key: bool,
+    takes_first_cells: bool,
     changes_values: bool,
     failure: Option<Box<FilterError>>,
 }
@@ -32,6 +33,7 @@ impl Filter {
             minds_cells: tree.minds_cells(),
             is_row_local: tree.is_row_local(),
             changes_values: tree.changes_values(),
+            takes_first_cells: tree.part_of_each_row() == Some(RowPart::FirstCell),
             judges_by_key: tree.first_passing(ShortRows::NONE).is_some(),
             tree,
             reversed: false,
@@ -90,6 +92,12 @@ impl Filter {
         self.tree.first_passing(rows)
     }
 
+    /// Whether it lets the first cell pass of each row, whatever the row is, and nothing else. It need not be shown such rows: the cell goes out
+    /// as [`Self::transform`] says.
+    pub fn takes_first_cells(&self) -> bool {
+        self.takes_first_cells
+    }
+
     /// Whether the cells of a row that was refused by its key must be shown to the filter all the same.
     pub fn watches_refused_rows(&self) -> bool {
         self.watches_refused_rows
@@ -102,7 +110,7 @@ impl Filter {
 
     /// For raw scans: they count what of a column passed the filter, delete markers included, whatever the filter is.
     pub fn mind_cells(&mut self) {
-        self.minds_cells = true;
+        (self.minds_cells, self.takes_first_cells) = (true, false);
     }
 
     /// Whether what it says of a row follows from that row alone: after a reset, this may be shown to it once more.
@@ -128,7 +136,7 @@ impl Filter {
     }
 
     /// The cell to hand out in place of an included one; `scratch` holds new bytes if there are any.
-    pub fn transform<'a>(&mut self, cell: CellRef<'a>, scratch: &'a mut Vec<u8>) -> CellRef<'a> {
+    pub fn transform<'a>(&self, cell: CellRef<'a>, scratch: &'a mut Vec<u8>) -> CellRef<'a> {
         match self.tree.transform(ValueForm::Stored(cell.value.len())) {
             ValueForm::Stored(_) => cell,
             ValueForm::Empty => CellRef { value: &[], tags: &[], ..cell },

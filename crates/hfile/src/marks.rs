@@ -259,6 +259,13 @@ impl Marks {
         places.get(mark + 1).map(|next| next & !NEXT_IS_MARKED)
     }
 
+    /// Asks for the key of a row's first cell, if there is such a row.
+    pub(crate) fn prefetch_first_cell(&self, row: usize, payload: &[u8]) {
+        if let Some(start) = self.row_starts().get(row) {
+            prefetch_at(payload.as_ptr().wrapping_add((start & !NEXT_IS_MARKED) as usize), 1 + KEY_REACH);
+        }
+    }
+
     /// Asks for a row, the next one's first key, and the end of that.
     pub(crate) fn prefetch_row_and_next(&self, row: usize, payload: &[u8]) {
         let start = |row| self.row_starts().get(row).map_or(payload.len(), |start| (start & !NEXT_IS_MARKED) as usize);

@@ -10,10 +10,15 @@ use crate::{
 use martite_cell::{CellType, ShortRows, key};
 use std::sync::Arc;
 
+/// First cells are asked for so many rows ahead.
+const FIRST_CELLS_AHEAD: usize = 8;
+
 /// Who takes rows.
 pub trait TakeRows {
     /// How many of these rows, side by side, come before the first that is wanted.
     fn before_first_wanted(&mut self, rows: ShortRows<'_>) -> usize;
+    /// Whether of each row that is wanted only the first cell is.
+    fn only_first_cells(&self) -> bool;
     /// Takes a cell as it lies in the block, with its lengths; false: it is left, and so is all that is behind it.
     fn take(&mut self, key_value: &[u8], block: &Arc<Block>) -> bool;
     /// Of a block: the last row that is behind the scanner now.
@@ -23,16 +28,16 @@ pub trait TakeRows {
 }
 
 impl Scanner {
-    /// Whether [`Self::take_rows`] can take any here; `only_passes`: or pass over some.
+    /// Whether [`Self::take_rows`] can do anything here; `of_several`: with rows of several cells.
     #[inline]
-    pub fn may_take_rows(&self, only_passes: bool) -> bool {
+    pub fn may_take_rows(&self, of_several: bool) -> bool {
         let marks = self.block().map(Block::marks);
-        marks.is_some_and(|marks| if only_passes { marks.rows() } else { marks.one_cell_rows() }.is_some())
+        marks.is_some_and(|marks| if of_several { marks.rows() } else { marks.one_cell_rows() }.is_some())
     }
 
-    /// Shows the rows that begin here to `takes`, and those that are wanted as long as each is one plain cell: a put without tags. It stops at the
-    /// first wanted one that is left, or of another kind, in front of a block that is not at hand, or in which one of the rows `before` may be, and
-    /// after as many rows as `rules` allow cells; how many are behind it then.
+    /// Shows the rows that begin here to `takes`, and those that are wanted as long as each is one plain cell, a put without tags, or begins with
+    /// one and no more is wanted. It stops at the first wanted one that is left, or of another kind, in front of a block that is not at hand, or in
+    /// which one of the rows `before` may be, and after as many rows as `rules` allow cells; how many are behind it then.
     pub fn take_rows(
         &mut self,
         rules: JudgeRules<'_>,
@@ -63,34 +68,41 @@ impl Scanner {
         if marks.row_start(first) != current.start {
             return (0, GoOn::Here);
         }
-        let may_take = marks.one_cell_rows().is_some();
+        let only_first = takes.only_first_cells();
+        let may_take = only_first || marks.one_cell_rows().is_some();
         let mut whole = rows.whole();
         let last = rows.len() - 1;
-        // It may go on in the block behind: then it can be passed over.
+        // It may go on in the block behind: then it can be passed over, or its first cell taken.
         let is_whole = ahead.begins_another_row(whole.of(rows.row(last)), layout);
         let most = first.saturating_add(rules.most_cells);
         let end = most.min(if is_whole { rows.len() } else { last });
         let next_wanted = |takes: &mut _, from: usize| {
             let wanted = from + TakeRows::before_first_wanted(takes, rows.take(end).skip(from));
-            if wanted < end {
+            if wanted < end && only_first {
+                marks.prefetch_first_cell(wanted + FIRST_CELLS_AHEAD, payload);
+            } else if wanted < end {
                 marks.prefetch_row(wanted, payload);
             }
             wanted.min(end)
+        };
+        let take = |takes: &mut _, at| {
+            let cell = payload.get(marks.row_start(at) as usize..).and_then(|rest| Lying::parse::<false>(rest, layout));
+            let cell = cell.filter(|cell| is_wanted(cell, rules));
+            cell.is_some_and(|cell| TakeRows::take(takes, cell.key_value, block))
         };
         let mut at = if first < end { next_wanted(takes, first) } else { first };
         while at < end && may_take {
             // Its memory comes while the one before is taken.
             let next = next_wanted(takes, at + 1);
-            let cell = payload.get(marks.row_start(at) as usize..).and_then(|rest| Lying::parse::<false>(rest, layout));
-            let Some(cell) = cell.filter(|cell| is_wanted(cell, rules)) else { break };
-            if !takes.take(cell.key_value, block) {
+            if !take(takes, at) {
                 break;
             }
             at = next;
         }
         let behind = second_row.filter(|_| at == last && last < most && !is_whole);
-        let behind = behind.filter(|_| takes.before_first_wanted(rows.skip(last)) > 0);
         let behind = behind.and_then(|start| CellAt::parse(ahead.behind, start, layout));
+        let behind =
+            behind.filter(|_| takes.before_first_wanted(rows.skip(last)) > 0 || only_first && take(takes, last));
         at += usize::from(behind.is_some());
         if at > first {
             takes.passed(whole.of(rows.row(at - 1)));

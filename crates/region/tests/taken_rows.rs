@@ -70,7 +70,7 @@ fn put(rig: &Rig, random: &Random, number: u64, odd: u64, more: usize) {
 }
 
 /// The first one lets everything pass, and is left out where rows may be taken.
-const FILTERS: [&str; 9] = [
+const FILTERS: [&str; 12] = [
     "RowFilter(>=, 'binary:')",
     "RowFilter(=, 'binaryprefix:row02')",
     "RowFilter(!=, 'binaryprefix:row02')",
@@ -80,6 +80,9 @@ const FILTERS: [&str; 9] = [
     "RowFilter(!=, 'binary:row0123')",
     "RowFilter(>, 'binary:row0123')",
     "RowFilter(=, 'substring:3')",
+    "FirstKeyOnlyFilter()",
+    "FirstKeyOnlyFilter() AND KeyOnlyFilter()",
+    "KeyOnlyFilter(true) AND FirstKeyOnlyFilter()",
 ];
 
 fn like(random: &Random) -> ScanSpec {

@@ -287,8 +287,8 @@ impl StoreFileScanner {
     }
     /// See [`Scanner::may_take_rows`]; not in halves.
     #[inline]
-    pub fn may_take_rows(&self, only_passes: bool) -> bool {
-        self.inner.half.is_none() && self.inner.inner.may_take_rows(only_passes)
+    pub fn may_take_rows(&self, of_several: bool) -> bool {
+        self.inner.half.is_none() && self.inner.inner.may_take_rows(of_several)
     }
     /// See [`Scanner::take_rows`]; halves take nothing.
     #[inline]

@@ -3,7 +3,7 @@
 use crate::ReturnCode;
 use crate::decode::Input;
 use crate::error::Result;
-use crate::evaluate::{Boxed, Evaluate};
+use crate::evaluate::{Boxed, Evaluate, RowPart};
 use martite_cell::CellRef;
 use martite_proto as pb;
 
@@ -25,6 +25,9 @@ impl Evaluate for FirstKeyOnly {
     }
     fn is_row_local(&self) -> bool {
         true
+    }
+    fn part_of_each_row(&self) -> Option<RowPart> {
+        Some(RowPart::FirstCell)
     }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(if std::mem::replace(&mut self.found, true) { ReturnCode::NextRow } else { ReturnCode::Include })

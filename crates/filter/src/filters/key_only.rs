@@ -3,7 +3,7 @@
 use crate::ReturnCode;
 use crate::decode::Input;
 use crate::error::Result;
-use crate::evaluate::{Boxed, Evaluate, ValueForm};
+use crate::evaluate::{Boxed, Evaluate, RowPart, ValueForm};
 use crate::required::required;
 use martite_cell::CellRef;
 use martite_proto as pb;
@@ -26,6 +26,9 @@ impl Evaluate for KeyOnly {
     }
     fn is_row_local(&self) -> bool {
         true
+    }
+    fn part_of_each_row(&self) -> Option<RowPart> {
+        Some(RowPart::AllCells)
     }
     fn filter_cell(&mut self, _cell: &CellRef<'_>) -> Result<ReturnCode> {
         Ok(ReturnCode::Include)

@@ -6,7 +6,7 @@
 use super::list::compare_keys;
 use crate::ReturnCode;
 use crate::error::Result;
-use crate::evaluate::{Boxed, Evaluate, ValueForm};
+use crate::evaluate::{Boxed, Evaluate, RowPart, ValueForm};
 use martite_cell::CellRef;
 
 pub(super) struct ListAnd {
@@ -91,6 +91,9 @@ impl Evaluate for ListAnd {
             }
         }
         farthest
+    }
+    fn part_of_each_row(&self) -> Option<RowPart> {
+        self.filters.iter().try_fold(RowPart::AllCells, |part, filter| Some(part.min(filter.part_of_each_row()?)))
     }
     fn changes_values(&self) -> bool {
         self.filters.iter().any(|filter| filter.changes_values())

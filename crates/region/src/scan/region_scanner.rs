@@ -271,7 +271,8 @@ impl RegionScanner {
         read: &mut RowRead<'_>,
         results: &mut Vec<ResultMark>,
     ) -> Option<Piece> {
-        if results.is_empty() || self.partial_row.is_some() || !self.rows.may_take_rows(false) {
+        let of_several = read.filter.as_ref().is_some_and(|filter| filter.takes_first_cells());
+        if results.is_empty() || self.partial_row.is_some() || !self.rows.may_take_rows(of_several) {
             return None;
         }
         let results_left = or_max(limits.results).saturating_sub(results.len() as u64);

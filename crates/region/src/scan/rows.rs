@@ -352,14 +352,14 @@ impl Rows {
         }
     }
 
-    /// Whether it is worth to call [`Self::take_rows`]; `only_passes`: to pass over rows.
+    /// Whether it is worth to call [`Self::take_rows`]; `of_several`: where rows have several cells, too.
     #[inline]
-    pub(super) fn may_take_rows(&self, only_passes: bool) -> bool {
-        self.phase == Phase::Start && matches!(&self.families[..], [only] if only.scanner.may_take_rows(only_passes))
+    pub(super) fn may_take_rows(&self, of_several: bool) -> bool {
+        self.phase == Phase::Start && matches!(&self.families[..], [only] if only.scanner.may_take_rows(of_several))
     }
 
     /// Between rows of which the filter judges by the key alone: passes over those that it refuses, and makes Results of the others as far as
-    /// there is room for them and each is one plain cell. It stops at the first row of any other kind. A limit may be reached then.
+    /// there is room for them and each is one plain cell, or of each the first cell if the filter takes that of all. It stops at the first row of any other kind. A limit may be reached then.
     pub(super) fn take_rows(
         &mut self,
         read: &mut RowRead<'_>,
@@ -368,10 +368,12 @@ impl Rows {
     ) -> Option<Piece> {
         let may_take = self.may_take_rows(true) && !self.bounds.reversed && self.bounds.batch == usize::MAX;
         let filter = read.filter.as_deref();
-        if !may_take || filter.is_some_and(|filter| !filter.judges_by_key()) || self.has_read_enough(read) {
+        let takes_first = filter.is_some_and(Filter::takes_first_cells);
+        let by_key = filter.is_none_or(Filter::judges_by_key) || takes_first && room.results > 0;
+        if !may_take || !by_key || self.has_read_enough(read) {
             return None;
         }
-        let room = if filter.is_some_and(Filter::minds_cells) { TakeRoom::NONE } else { room };
+        let room = if filter.is_some_and(Filter::minds_cells) && !takes_first { TakeRoom::NONE } else { room };
         let most = self.cells_to_next_check(read);
         let [only] = &mut self.families[..] else { return None };
         let mut taker = Taker {
@@ -379,6 +381,7 @@ impl Rows {
             out: read.out,
             results,
             room,
+            scratch: read.scratch,
             max_row_bytes: self.bounds.max_row_bytes,
             block_bytes: (read.block_bytes, self.block_bytes_end),
             row: &mut self.row,

@@ -1,7 +1,7 @@
 //! [`Taker`]: rows of one cell each that become Results as they lie.
 
 use super::limits::ResultMark;
-use martite_cell::{CellBuf, ShortRows};
+use martite_cell::{CellBuf, FlatCell, ShortRows};
 use martite_filter::Filter;
 use martite_hfile::{Block, TakeRows};
 use std::cell::Cell;
@@ -25,6 +25,7 @@ pub(super) struct Taker<'a> {
     pub out: &'a mut CellBuf,
     pub results: &'a mut Vec<ResultMark>,
     pub room: TakeRoom,
+    pub scratch: &'a mut Vec<u8>,
     pub max_row_bytes: usize,
     /// Bytes of blocks read so far, and how many end the call.
     pub block_bytes: (&'a Cell<u64>, u64),
@@ -39,6 +40,10 @@ impl TakeRows for Taker<'_> {
         self.filter.and_then(|filter| filter.first_passing(rows)).unwrap_or(0)
     }
 
+    fn only_first_cells(&self) -> bool {
+        self.filter.is_some_and(Filter::takes_first_cells)
+    }
+
     #[inline]
     fn take(&mut self, key_value: &[u8], block: &Arc<Block>) -> bool {
         let before = self.out.size_bytes();
@@ -49,7 +54,15 @@ impl TakeRows for Taker<'_> {
         }
         self.room.results -= 1;
         self.taken += 1;
-        self.out.push_or_borrow(key_value, block);
+        match self.filter.filter(|filter| filter.changes_values()) {
+            Some(filter) => {
+                let Some((lengths, bytes)) = key_value.split_first_chunk::<8>() else { return false };
+                let key_len = u32::from_be_bytes([lengths[0], lengths[1], lengths[2], lengths[3]]) as usize;
+                let cell = FlatCell::new(bytes, key_len, &[], 0).as_cell();
+                self.out.push(&filter.transform(cell, self.scratch));
+            }
+            None => self.out.push_or_borrow(key_value, block),
+        }
         self.results.push(ResultMark { cells: 1, partial: false });
         true
     }

@@ -327,8 +327,8 @@ impl Merge {
 
     /// See [`StoreFileScanner::may_take_rows`].
     #[inline]
-    pub(super) fn may_take_rows(&self, only_passes: bool) -> bool {
-        self.sorted.first().is_some_and(|top| self.sources[*top as usize].may_take_rows(only_passes))
+    pub(super) fn may_take_rows(&self, of_several: bool) -> bool {
+        self.sorted.first().is_some_and(|top| self.sources[*top as usize].may_take_rows(of_several))
     }
 
     /// Forward scans: see [`StoreFileScanner::take_rows`]. In blocks in which other sources have rows, too, nothing is taken.

@@ -227,8 +227,8 @@ impl Source {
 
     /// See [`StoreFileScanner::may_take_rows`].
     #[inline]
-    pub(super) fn may_take_rows(&self, only_passes: bool) -> bool {
-        matches!(&self.cells, Kind::File(file) if file.may_take_rows(only_passes))
+    pub(super) fn may_take_rows(&self, of_several: bool) -> bool {
+        matches!(&self.cells, Kind::File(file) if file.may_take_rows(of_several))
     }
 
     /// The file, if each of its cells from the current one on can be seen.

@@ -365,11 +365,11 @@ impl StoreScanner {
         self.matcher.judge_rules(most).map_or(0, |rules| self.merge.pass_judged(rules, judge, src))
     }
 
-    /// Whether it is worth to call [`Self::take_rows`]: the scanner stands where rows lie side by side, and each has one cell unless it
-    /// `only_passes` over them.
+    /// Whether it is worth to call [`Self::take_rows`]: the scanner stands where rows lie side by side, each of one cell or
+    /// `of_several`.
     #[inline]
-    pub fn may_take_rows(&self, only_passes: bool) -> bool {
-        self.merge.may_take_rows(only_passes)
+    pub fn may_take_rows(&self, of_several: bool) -> bool {
+        self.merge.may_take_rows(of_several)
     }
 
     /// Forward scans, between rows: shows rows to `takes`, all before the row `before`, as far as they lie behind one another, need nothing
