@@ -260,7 +260,7 @@ fn end_of_block(lasts: &[bool], at: usize) -> usize {
 
 /// Nothing more of a row is to be shown.
 fn ends_row(cell: &CellRef<'_>) -> bool {
-    cell.value.len() % 5 == 0
+    cell.value.len().is_multiple_of(5)
 }
 
 fn compare_judged(shape: Shape, seed: u64) {
@@ -298,16 +298,15 @@ fn compare_judged(shape: Shape, seed: u64) {
                 let row = row_of(at);
                 rows.extend(row.map(<[u8]>::to_vec));
                 let end = at + cells[at..].iter().take_while(|cell| Some(cell.as_ref().row()) == row).count();
-                let (block_end, mut parts) = (end_of_block(&lasts, at), vec![at..end]);
+                let block_end = end_of_block(&lasts, at);
+                let mut parts = Vec::new();
+                parts.push(at..end.min(block_end));
                 let knows_next = block_end != sought && block_end != cells.len();
                 let mut is_left = block_end <= end && !knows_next;
-                if block_end < end {
-                    parts = vec![at..block_end];
-                    if knows_next {
-                        // It goes on in the next block, and is left if it does not end before that does.
-                        parts.push(block_end..end.min(end_of_block(&lasts, block_end)));
-                        is_left = lasts[parts[1].end - 1];
-                    }
+                if block_end < end && knows_next {
+                    // It goes on in the next block, and is left if it does not end before that does.
+                    parts.push(block_end..end.min(end_of_block(&lasts, block_end)));
+                    is_left = lasts[parts[1].end - 1];
                 }
                 let (mut shown_of_row, mut count_of_row, mut is_over) = (0, 0, false);
                 for part in &parts {
