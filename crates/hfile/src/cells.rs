@@ -206,11 +206,7 @@ impl Cells<'_> {
     }
 
     pub(crate) fn last(&self) -> Option<CellAt> {
-        let mut cell = self.at(self.marks.last()?)?;
-        while (cell.end as usize) < self.payload.len() {
-            cell = self.at(cell.end)?;
-        }
-        Some(cell)
+        self.at(self.marks.last_cell())
     }
 
     /// The first cell at or after `from` whose key is not less than `key`. `None`: all are less.

@@ -123,12 +123,12 @@ impl Scanner {
             return (0, GoOn::Here);
         };
         let (payload, marks) = (block.payload(), block.marks());
-        let (mut first, mut passed) = (*current, 0);
+        let mut passed = 0;
         // Where rows lie side by side: which one this is.
-        let mut number = marks.rows().map(|_| marks.row_at(first.start));
+        let mut number = marks.rows().map(|_| marks.row_at(current.start));
         let _way = Through::new(payload, ahead.behind);
         while passed < rules.most_cells {
-            let key = first.key(payload);
+            let key = current.key(payload);
             if !judge.begin(key::row(key)) {
                 break;
             }
@@ -141,7 +141,7 @@ impl Scanner {
                     ahead.prefetch(payload, cell.start as usize, AHEAD_BYTES);
                 }
             };
-            let end = match row.look_through((payload, layout), first, next_row, &rules, judge, prefetch) {
+            let end = match row.look_through((payload, layout), *current, next_row, &rules, judge, prefetch) {
                 // The row may go on in the block behind.
                 Some(RowEnd::Block) => match CellAt::parse(ahead.behind, 0, layout).filter(|_| !one_row) {
                     Some(next) if key::is_in_row(next.key(ahead.behind), row.prefix) => {
@@ -154,11 +154,10 @@ impl Scanner {
             let Some(end) = end.filter(|_| judge.refuses()) else { break };
             passed += row.cells;
             match end {
-                RowEnd::Next(next) => first = next,
+                RowEnd::Next(next) => *current = next,
                 RowEnd::NextAhead(next) => return (passed, GoOn::AheadAt(next)),
                 RowEnd::Block => return (passed, GoOn::Ahead),
             }
-            *current = first;
             number = number.map(|row| row + 1);
         }
         (passed, GoOn::Here)

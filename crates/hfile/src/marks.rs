@@ -177,6 +177,11 @@ impl Marks {
         &self.words[from..from + self.rows as usize]
     }
 
+    /// Where they begin; none if they are not kept.
+    pub(crate) fn all_row_starts(&self) -> impl Iterator<Item = u32> {
+        self.row_starts().iter().map(|start| start & !NEXT_IS_MARKED)
+    }
+
     /// Where a row begins.
     pub(crate) fn row_start(&self, row: usize) -> u32 {
         self.row_starts()[row] & !NEXT_IS_MARKED
@@ -215,10 +220,6 @@ impl Marks {
 
     pub(crate) fn place(&self, mark: usize) -> u32 {
         self.places()[mark] & !NEXT_IS_MARKED
-    }
-
-    pub(crate) fn last(&self) -> Option<u32> {
-        self.places().len().checked_sub(1).map(|last| self.place(last))
     }
 
     /// Who goes through the block cell by cell and stands at `cell` asks for the keys of the marked cells to come, some

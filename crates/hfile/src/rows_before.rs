@@ -44,6 +44,10 @@ impl BlockRows {
     }
 
     fn collect(&mut self, cells: Cells<'_>) {
+        self.starts.extend(cells.marks.all_row_starts());
+        if !self.starts.is_empty() {
+            return;
+        }
         let mut next = cells.first();
         let mut row: Option<&[u8]> = None;
         while let Some(cell) = next {

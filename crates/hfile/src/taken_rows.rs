@@ -1,5 +1,5 @@
-//! Rows that lie side by side, passed over one behind the other, and those of one plain cell each taken: what a scan spends its time
-//! with when its filter judges rows by their keys.
+//! Rows that lie side by side, passed over one behind the other, and those of one plain cell each, or the first cells of all, taken: what
+//! a scan spends its time with when its filter judges rows by their keys, or counts them.
 
 use crate::{
     Block, BlockSource, JudgeRules, Scanner,

@@ -46,63 +46,49 @@ struct Shape {
     kept: bool,
 }
 
+const fn shape(
+    name: &'static str,
+    row: fn(u64, &mut Dice) -> Vec<u8>,
+    most_columns: u64,
+    value_bytes: (u64, u64),
+    kept: bool,
+) -> Shape {
+    Shape { name, row, most_columns, value_bytes, kept }
+}
+
 const SHAPES: [Shape; 8] = [
-    Shape {
-        name: "one large cell a row",
-        row: |n, _| numbered(n),
-        most_columns: 1,
-        value_bytes: (900, 1100),
-        kept: true,
-    },
-    Shape {
-        name: "a few large cells a row",
-        row: |n, _| numbered(n),
-        most_columns: 20,
-        value_bytes: (400, 500),
-        kept: true,
-    },
-    Shape {
-        name: "large and small cells",
-        row: |n, _| numbered(n),
-        most_columns: 3,
-        value_bytes: (300, 1500),
-        kept: true,
-    },
-    Shape {
-        name: "many small cells a row",
-        row: |n, _| numbered(n),
-        most_columns: 4,
-        value_bytes: (150, 250),
-        kept: true,
-    },
-    Shape {
-        name: "rows too small to lie side by side",
-        row: |n, _| format!("{n:03}-{}", "x".repeat(8)).into_bytes(),
-        most_columns: 2,
-        value_bytes: (100, 200),
-        kept: false,
-    },
-    Shape {
-        name: "rows of many lengths, zeros in them, some that others begin with",
-        row: |n, dice| [format!("{:02}", n / 5).as_bytes(), &vec![(n % 2) as u8; dice.roll(10) as usize]].concat(),
-        most_columns: 2,
-        value_bytes: (900, 1100),
-        kept: true,
-    },
-    Shape {
-        name: "rows too long to lie side by side",
-        row: |n, _| format!("{n:03}-{}", "x".repeat(30)).into_bytes(),
-        most_columns: 1,
-        value_bytes: (900, 1100),
-        kept: false,
-    },
-    Shape {
-        name: "the longest that do, behind a long prefix",
-        row: |n, _| format!("{}{n:015}", "p".repeat(26)).into_bytes(),
-        most_columns: 1,
-        value_bytes: (900, 1100),
-        kept: true,
-    },
+    shape("one large cell a row", |n, _| numbered(n), 1, (900, 1100), true),
+    shape("a few large cells a row", |n, _| numbered(n), 20, (400, 500), true),
+    shape("large and small cells", |n, _| numbered(n), 3, (300, 1500), true),
+    shape("many small cells a row", |n, _| numbered(n), 4, (150, 250), true),
+    shape(
+        "rows too small to lie side by side",
+        |n, _| format!("{n:03}-{}", "x".repeat(8)).into_bytes(),
+        2,
+        (100, 200),
+        false,
+    ),
+    shape(
+        "rows of many lengths, zeros in them, some that others begin with",
+        |n, dice| [format!("{:02}", n / 5).as_bytes(), &vec![(n % 2) as u8; dice.roll(10) as usize]].concat(),
+        2,
+        (900, 1100),
+        true,
+    ),
+    shape(
+        "rows too long to lie side by side",
+        |n, _| format!("{n:03}-{}", "x".repeat(30)).into_bytes(),
+        1,
+        (900, 1100),
+        false,
+    ),
+    shape(
+        "the longest that do, behind a long prefix",
+        |n, _| format!("{}{n:015}", "p".repeat(26)).into_bytes(),
+        1,
+        (900, 1100),
+        true,
+    ),
 ];
 
 fn numbered(number: u64) -> Vec<u8> {

@@ -358,8 +358,9 @@ impl Rows {
         self.phase == Phase::Start && matches!(&self.families[..], [only] if only.scanner.may_take_rows(of_several))
     }
 
-    /// Between rows of which the filter judges by the key alone: passes over those that it refuses, and makes Results of the others as far as
-    /// there is room for them and each is one plain cell, or of each the first cell if the filter takes that of all. It stops at the first row of any other kind. A limit may be reached then.
+    /// Between rows, of which the filter judges by the key alone, or takes the first cell of each: passes over those that it refuses, and makes
+    /// Results of the others as far as there is room for them and each is, or begins with, one plain cell. It stops at the first row of any
+    /// other kind. A limit may be reached then.
     pub(super) fn take_rows(
         &mut self,
         read: &mut RowRead<'_>,

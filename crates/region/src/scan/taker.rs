@@ -1,7 +1,8 @@
 //! [`Taker`]: rows of one cell each that become Results as they lie.
 
 use super::limits::ResultMark;
-use martite_cell::{CellBuf, FlatCell, ShortRows};
+use martite_cell::codec::parse_key_value;
+use martite_cell::{CellBuf, ShortRows};
 use martite_filter::Filter;
 use martite_hfile::{Block, TakeRows};
 use std::cell::Cell;
@@ -52,17 +53,15 @@ impl TakeRows for Taker<'_> {
         if self.room.results == 0 || key_value.len() + 4 >= room {
             return false;
         }
-        self.room.results -= 1;
-        self.taken += 1;
         match self.filter.filter(|filter| filter.changes_values()) {
             Some(filter) => {
-                let Some((lengths, bytes)) = key_value.split_first_chunk::<8>() else { return false };
-                let key_len = u32::from_be_bytes([lengths[0], lengths[1], lengths[2], lengths[3]]) as usize;
-                let cell = FlatCell::new(bytes, key_len, &[], 0).as_cell();
+                let Ok(cell) = parse_key_value(key_value) else { return false };
                 self.out.push(&filter.transform(cell, self.scratch));
             }
             None => self.out.push_or_borrow(key_value, block),
         }
+        self.room.results -= 1;
+        self.taken += 1;
         self.results.push(ResultMark { cells: 1, partial: false });
         true
     }

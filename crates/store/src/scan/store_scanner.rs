@@ -373,7 +373,8 @@ impl StoreScanner {
     }
 
     /// Forward scans, between rows: shows rows to `takes`, all before the row `before`, as far as they lie behind one another, need nothing
-    /// else to be asked, are one plain cell each if they are wanted, and are not more than `most`; how many are behind the scanner then.
+    /// else to be asked, are not more than `most`, and those that are wanted are, or begin with, one plain cell; how many are behind the
+    /// scanner then.
     #[inline]
     pub fn take_rows(
         &mut self,
